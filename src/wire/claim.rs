@@ -1,0 +1,123 @@
+//! What a seller says about the settlement of a payment: a claim, never a fact.
+//!
+//! It changes no money: the ledger counted the payment before it was sent, and a claim of failure frees nothing. So a
+//! claim is read leniently, and whatever is not plainly what it should be is dropped rather than shown.
+
+use bursar_policy::{Address, Said};
+
+use super::header::{self, HeaderView};
+use super::json::{self, Members};
+
+/// The longest settlement document that is looked at, in decoded bytes.
+pub const MAX_CLAIM_BYTES: usize = 16 * 1024;
+
+/// The longest reason that is kept, in characters.
+pub const MAX_REASON_CHARS: usize = 200;
+
+/// The longest network name that is kept, in characters; CAIP-2 allows 41.
+const MAX_NETWORK_CHARS: usize = 64;
+
+/// What the headers of a paid answer say about the settlement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Neither settlement header is there. Many honest sellers leave it out.
+    Silent,
+    /// Headers are there that cannot be read or that contradict each other; the text says which, for the operator.
+    Unclear(&'static str),
+    /// The seller claims this.
+    Said(Settlement),
+}
+
+/// A settlement as the seller tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// Whether it claims success; `None` when it does not say.
+    pub success: Option<bool>,
+    /// A transaction id: `0x` and 64 hexadecimal digits in lower case, not all alike. Any other text is dropped.
+    pub transaction: Option<String>,
+    /// The network it names, when that is a short word of letters, digits and `:._-`.
+    pub network: Option<String>,
+    /// The payer it names, when that is an EVM address.
+    pub payer: Option<Address>,
+    /// Why it failed, in printable ASCII and at most [`MAX_REASON_CHARS`] characters. For the operator's log, never for
+    /// a model.
+    pub reason: Option<String>,
+}
+
+/// Reads the settlement claim of an answer, from `PAYMENT-RESPONSE` and `X-PAYMENT-RESPONSE`.
+///
+/// Guarantees: of each member only text of the expected shape comes through. Does not compare the claim with what was
+/// paid; whoever records it does.
+#[must_use]
+pub fn read_claim(headers: HeaderView<'_>) -> Claim {
+    let values = headers.all("payment-response").chain(headers.all("x-payment-response"));
+    let mut claims = values.filter(|value| !value.is_empty()).map(read_value);
+    let Some(first) = claims.next() else {
+        return Claim::Silent;
+    };
+    if claims.any(|claim| claim != first) {
+        return Claim::Unclear("the answer carries two settlement headers that differ");
+    }
+    match first {
+        Ok(settlement) => Claim::Said(settlement),
+        Err(why) => Claim::Unclear(why),
+    }
+}
+
+fn read_value(value: &[u8]) -> Result<Settlement, &'static str> {
+    const LONG: &str = "the settlement header is too long";
+    // Four letters of base64 are three bytes: a value this long is over the cap without being decoded.
+    if value.len() > MAX_CLAIM_BYTES.saturating_mul(2) {
+        return Err(LONG);
+    }
+    let bytes = header::decode(value).map_err(|_| "the settlement header is not standard base64")?;
+    if bytes.len() > MAX_CLAIM_BYTES {
+        return Err(LONG);
+    }
+    // Old sellers encoded text as Latin-1; a damaged character in a reason must not hide a transaction id.
+    let text = String::from_utf8_lossy(&bytes);
+    let text = json::check(text.as_bytes()).map_err(|_| "the settlement header holds no readable json")?;
+    let members = Members::of(text).ok_or("the settlement header holds no object")?;
+    Ok(Settlement {
+        success: match members.text("success") {
+            Some("true") => Some(true),
+            Some("false") => Some(false),
+            _ => None,
+        },
+        transaction: word(&members, "transaction").and_then(|text| transaction(&text)),
+        network: word(&members, "network").filter(|text| is_network(text)),
+        payer: word(&members, "payer").and_then(|text| text.parse().ok()),
+        reason: ["errorReason", "errorMessage", "error"]
+            .into_iter()
+            .find_map(|name| word(&members, name))
+            .map(|text| plain(&text)),
+    })
+}
+
+/// A member that is a text and not empty.
+fn word(members: &Members<'_>, name: &str) -> Option<String> {
+    match members.said(name) {
+        Said::Text(text) if !text.is_empty() => Some(text),
+        _ => None,
+    }
+}
+
+fn transaction(text: &str) -> Option<String> {
+    let digits = text.strip_prefix("0x")?.to_ascii_lowercase();
+    let hexadecimal = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let placeholder = digits.bytes().zip(digits.bytes().skip(1)).all(|(one, next)| one == next);
+    (hexadecimal && !placeholder).then(|| format!("0x{digits}"))
+}
+
+fn is_network(text: &str) -> bool {
+    text.len() <= MAX_NETWORK_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":._-".contains(&byte))
+}
+
+/// The text without anything that could steer a terminal, break a line or hide.
+fn plain(text: &str) -> String {
+    let shown = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '?' };
+    text.chars().take(MAX_REASON_CHARS).map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests;
