@@ -1,0 +1,37 @@
+// What every part of the lab agrees on. No secrets: keys are made at start and never written.
+
+export const CHAIN_ID = 84532;
+export const NETWORK = { v1: "base-sepolia", v2: `eip155:${CHAIN_ID}` };
+
+/** Where Circle put USDC on Base Sepolia; the lab puts the same contract at the same place. */
+export const USDC = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
+export const TOKEN = { name: "USDC", version: "2", symbol: "USDC", currency: "USD", decimals: 6 };
+
+/** The only name the sellers' certificate is good for. Nothing resolves it: buyers are told where it is. */
+export const HOST = "shop.test";
+export const LOOPBACK = "127.0.0.1";
+
+/** One payee a seller, so that a balance says who was paid. Nobody holds the keys of these addresses. */
+export const PAYEE = {
+  v2: "0xf3561d35CE34C2BDebBA4BdA5910534f6575CB09",
+  v1: "0x193b13c8Ff1DDC6B364F659eDAf4dAD3399138D4",
+};
+/** Paid by /swapped only, and by no rule of the buyer. */
+export const STRANGER = "0x9958855021134Ba098b0372Ca0F9039343162b5F";
+
+/** What the shops sell. Prices as the sellers' libraries take them; `units` is the same in millionths. */
+export const GOODS = [
+  { method: "GET", path: "/cheap", price: "$0.001", units: 1_000n },
+  { method: "GET", path: "/normal", price: "$0.01", units: 10_000n },
+  { method: "GET", path: "/expensive", price: "$5", units: 5_000_000n },
+  { method: "GET", path: "/swapped", price: "$0.001", units: 1_000n, payee: STRANGER },
+  { method: "POST", path: "/echo", price: "$0.001", units: 1_000n },
+];
+
+/** The body of a GET; the word in `goods` is what tests look for in a buyer's answer. */
+export function goodsOf(seller, path) {
+  return { seller, path, goods: `goods-${seller}-${path.slice(1)}` };
+}
+
+/** Each seller runs three shops that differ only in the facilitator they trust. */
+export const TEMPERS = ["honest", "verify-refused", "settle-refused"];

@@ -1,0 +1,158 @@
+// The command line of bursar as the tests use it: a sandbox, its rules, its vault, its budget, its log.
+// Every assumption about commands, flags and the rules file is in this file and nowhere else.
+
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Part } from "../lab/child.mjs";
+import { CHAIN_ID, LOOPBACK, NETWORK, USDC } from "../lab/constants.mjs";
+
+const KEEPER = fileURLToPath(new URL("../parts/keeper.mjs", import.meta.url));
+const COMMAND_WITHIN_MS = 30_000;
+const VAULT_WITHIN_MS = 15_000;
+
+export class Bursar {
+  #binary;
+  #passphrase = randomBytes(16).toString("hex");
+  #vault;
+
+  constructor(binary) {
+    this.#binary = binary;
+    // Short, so that the sockets' paths fit; private, as bursar demands of the folder that holds its key.
+    this.sandbox = mkdtempSync(join(tmpdir(), "bursar-peers-"));
+  }
+
+  /** Arguments that start the MCP server for one client. */
+  get serve() {
+    return { command: this.#binary, args: ["--sandbox", this.sandbox, "serve"], env: quietEnvironment() };
+  }
+
+  /** Makes a key and the rules; resolves to the address that will pay. */
+  async init({ authority, origins, recipients, host }) {
+    const made = parsed(await this.#run(["init", "--json"], this.#passphrase));
+    const payer = made.payer ?? made.address;
+    if (!payer) throw new Error(`init --json names no payer: ${JSON.stringify(made)}`);
+    this.rules = rules({ origins, recipients, host });
+    writeFileSync(join(this.sandbox, "ca.pem"), authority, { mode: 0o600 });
+    writeFileSync(join(this.sandbox, "bursar.toml"), this.rules, { mode: 0o600 });
+    return payer;
+  }
+
+  /** Starts a vault that ends with this process, unlocks it and opens a budget. */
+  async open({ budget, minutes }) {
+    this.#vault = new Part("vault", KEEPER, {
+      command: this.#binary,
+      args: ["--sandbox", this.sandbox, "vault"],
+      env: quietEnvironment(),
+    }, join(this.sandbox, "peers-vault.log"));
+    await this.#vault.started();
+    await this.#untilVaultAnswers();
+    await this.#run(["unlock"], this.#passphrase);
+    await this.#run(["session", "new", "--budget", budget, "--minutes", String(minutes)], this.#passphrase);
+  }
+
+  /** The nonce of every payment that the ledger knows, in lower case. */
+  async nonces() {
+    const events = lines(await this.#run(["log", "--json", "--limit", "500"]));
+    const payments = new Set(events.map(({ payment }) => payment).filter(Boolean));
+    const nonces = [];
+    for (const payment of payments) {
+      const story = await this.#run(["explain", payment]);
+      const [, nonce] = story.match(/\bnonce\W+(0x[0-9a-f]{64})\b/i) ?? [];
+      if (!nonce) throw new Error(`explain ${payment} names no nonce`);
+      nonces.push(nonce.toLowerCase());
+    }
+    return nonces;
+  }
+
+  /** Ends the vault that `open` started and, unless told otherwise, removes the sandbox. */
+  async stop({ keep = false } = {}) {
+    await this.#vault?.stop();
+    if (!keep) rmSync(this.sandbox, { recursive: true, force: true });
+  }
+
+  async #untilVaultAnswers() {
+    const deadline = AbortSignal.timeout(VAULT_WITHIN_MS);
+    // `lock` only works where a vault answers; most other commands would start a second one by themselves.
+    while ((await this.#try(["lock"])).code !== 0) {
+      if (this.#vault.ended || deadline.aborted) {
+        throw new Error(`the vault does not answer; its last words: ${this.#vault.lastWords()}`);
+      }
+      await after(50);
+    }
+  }
+
+  async #run(args, input) {
+    const { code, out, errors } = await this.#try(args, input);
+    if (code !== 0) throw new Error(`bursar ${args[0]} ended with ${code}: ${errors.trim() || out.trim()}`);
+    return out;
+  }
+
+  /** Runs one command; `input` is what a person would have typed. */
+  #try(args, input) {
+    return new Promise((resolve, reject) => {
+      const child = spawn(this.#binary, ["--sandbox", this.sandbox, ...args], {
+        stdio: ["pipe", "pipe", "pipe"],
+        env: quietEnvironment(),
+        timeout: COMMAND_WITHIN_MS,
+        killSignal: "SIGKILL",
+      });
+      let out = "";
+      let errors = "";
+      child.stdout.on("data", (text) => (out += text));
+      child.stderr.on("data", (text) => (errors += text));
+      child.once("error", reject);
+      child.once("close", (code, signal) => resolve({ code: code ?? signal, out, errors }));
+      child.stdin.on("error", () => {}); // it may end without reading
+      child.stdin.end(input === undefined ? "" : `${input}\n`);
+    });
+  }
+}
+
+/** Nothing that could look like a key or a proxy setting reaches bursar. */
+function quietEnvironment() {
+  return { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", LANG: "C.UTF-8" };
+}
+
+function rules({ origins, recipients, host }) {
+  const list = (items) => `[${items.map((item) => JSON.stringify(item)).join(", ")}]`;
+  const hosts = origins.map((origin) => `
+[[host]]
+origin = ${JSON.stringify(origin)}
+methods = ["GET", "POST"]
+content = "text"
+`);
+  return `[payment]
+max_per_payment = "0.05 USD"
+schemes = ["exact"]
+networks = ${list([NETWORK.v2])}
+assets = ${list([`eip155:${CHAIN_ID}/erc20:${USDC}`])}
+recipients = ${list(recipients)}
+max_lifetime = "5m"
+
+[[limit]]
+scope = "all"
+window = "24h"
+max = "5.00 USD"
+${hosts.join("")}
+[sandbox]
+hosts = { ${JSON.stringify(host)} = ${JSON.stringify(LOOPBACK)} }
+ca = "ca.pem"
+`;
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`expected JSON from bursar, got: ${text.slice(0, 200)}`);
+  }
+}
+
+function lines(text) {
+  return text.split("\n").filter(Boolean).map(parsed);
+}
