@@ -1,0 +1,10 @@
+//! Bought bodies on disk, by digest, and the closed list of content types; it never uses a name that a seller chose.
+
+mod kind;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+pub use kind::ContentKind;
+pub use store::{ContentFault, ContentHead, ContentStore, Fullness, StoredContent, Writer};

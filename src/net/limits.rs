@@ -1,0 +1,47 @@
+//! How long and how much one leg of an exchange may take; numbers only, it enforces nothing.
+
+use std::time::Duration;
+
+/// The deadlines and header caps of one leg.
+///
+/// The body has no cap here: the reader of a [`Body`](super::Body) names it, because a price list and a bought file
+/// deserve different ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Reaching the seller: TCP and TLS together, over every judged address.
+    pub connect: Duration,
+    /// From the start of the leg until the whole response header is there, reaching the seller included. Interim
+    /// (1xx) answers do not extend it.
+    pub header: Duration,
+    /// The longest silence between two pieces of the body.
+    pub idle: Duration,
+    /// From the start of the leg to the last byte of the body.
+    pub total: Duration,
+    /// The most bytes that all response header names and values may have together, with 4 bytes counted on top for
+    /// each field; the same for HTTP/1.1 and HTTP/2.
+    pub header_bytes: usize,
+    /// The most response header fields; the same for HTTP/1.1 and HTTP/2.
+    pub header_fields: usize,
+}
+
+impl Limits {
+    /// For the first leg, which asks without paying: 10 s to connect, 20 s to the header, 10 s idle, 60 s in all.
+    #[must_use]
+    pub const fn bare() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            header: Duration::from_secs(20),
+            idle: Duration::from_secs(10),
+            total: Duration::from_secs(60),
+            header_bytes: 64 * 1024,
+            header_fields: 100,
+        }
+    }
+
+    /// For the leg that carries a payment: a seller may settle on its chain before it answers, so the header may
+    /// take 90 s and the whole leg 120 s. Hanging up early would only turn a sale into an unresolved one.
+    #[must_use]
+    pub const fn paid() -> Self {
+        Self { header: Duration::from_secs(90), total: Duration::from_secs(120), ..Self::bare() }
+    }
+}

@@ -1,0 +1,123 @@
+//! From a vetted site to the addresses that may be dialled for it; it never dials, and never asks a name twice.
+
+use std::net::{IpAddr, SocketAddr};
+
+use bursar_policy::{AddressClass, Host, Refusal, Rules, Scheme, Site, Vetted, classify};
+
+use super::fault::{ExchangeFault, FaultCode};
+use super::resolve::{LookupFault, Resolver};
+
+/// A site together with every address that was judged for it: the only key that opens an
+/// [`Exchange`](super::Exchange).
+///
+/// Only [`pin()`] makes one. Both legs of a purchase go through the same pin, so what was judged is what is dialled,
+/// whatever the name resolves to in the meantime.
+#[must_use = "a pin that is dropped was judged and then not dialled"]
+#[derive(Debug)]
+pub struct Pin {
+    site: Site,
+    addresses: Vec<SocketAddr>,
+    ground: Ground,
+}
+
+/// Where the judged addresses are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// On the public internet; https only.
+    Public,
+    /// On this machine, because the rules of a sandbox put it there; http is possible.
+    Loopback,
+}
+
+impl Pin {
+    /// The site that was vetted; the exchange requests exactly its URL.
+    #[must_use]
+    pub const fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The judged addresses with the port to dial, at least one, in the resolver's order and without doubles.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Where they are.
+    #[must_use]
+    pub const fn ground(&self) -> Ground {
+        self.ground
+    }
+
+    /// Whether an answer from `peer` came from a judged address. An IPv4 address written as IPv6 counts as itself.
+    #[must_use]
+    pub fn covers(&self, peer: SocketAddr) -> bool {
+        self.addresses
+            .iter()
+            .any(|judged| judged.port() == peer.port() && judged.ip().to_canonical() == peer.ip().to_canonical())
+    }
+}
+
+/// Why a site got no pin. Nothing was dialled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PinFault {
+    /// Not a fault but an answer: `address_not_public`, or `https_required` for http to anywhere but a loopback seller
+    /// of a sandbox.
+    #[error("{0}")]
+    Refused(Refusal),
+    /// The name has no usable answer (`dns_failure`).
+    #[error(transparent)]
+    Lookup(ExchangeFault),
+}
+
+/// Resolves `site` once and judges every address.
+///
+/// An IP literal is judged before any resolver is asked. A host that the rules of a sandbox put on loopback goes there
+/// without a lookup. Of any other name, one answer that is not public refuses all of them.
+///
+/// # Errors
+///
+/// [`PinFault`]; an empty answer is a [`PinFault::Lookup`], never a pass.
+pub async fn pin<R: Resolver>(site: Vetted<Site>, resolver: &R, rules: &Rules) -> Result<Pin, PinFault> {
+    let site = site.into_inner();
+    let loopback = rules.loopback_of(site.host());
+    if site.scheme() == Scheme::Http && loopback.is_none() {
+        return Err(PinFault::Refused(Refusal::HttpsRequired));
+    }
+    let (found, ground) = match (loopback, site.host()) {
+        (Some(address), _) => (vec![address], Ground::Loopback),
+        (None, Host::V4(address)) => (vec![IpAddr::V4(*address)], Ground::Public),
+        (None, Host::V6(address)) => (vec![IpAddr::V6(*address)], Ground::Public),
+        (None, Host::Name(name)) => (look_up(resolver, name, site.port()).await?, Ground::Public),
+    };
+    let mut addresses = Vec::with_capacity(found.len());
+    for address in found {
+        judge(address, ground)?;
+        let socket = SocketAddr::new(address, site.port());
+        if !addresses.contains(&socket) {
+            addresses.push(socket);
+        }
+    }
+    Ok(Pin { site, addresses, ground })
+}
+
+async fn look_up<R: Resolver>(resolver: &R, name: &str, port: u16) -> Result<Vec<IpAddr>, PinFault> {
+    let answer = resolver.lookup(name, port).await;
+    let why = match answer {
+        Ok(found) if !found.is_empty() => return Ok(found),
+        Ok(_) => LookupFault::NoAnswer,
+        Err(fault) => fault,
+    };
+    let sentence = format!("`{name}` could not be looked up because {why}; check the spelling or try again later");
+    Err(PinFault::Lookup(ExchangeFault::unsent(FaultCode::DnsFailure, sentence)))
+}
+
+/// Loopback passes only on loopback ground, and nothing else does there.
+fn judge(address: IpAddr, ground: Ground) -> Result<(), PinFault> {
+    let block = match (classify(address), ground) {
+        (AddressClass::Public, Ground::Public) | (AddressClass::Loopback, Ground::Loopback) => return Ok(()),
+        (AddressClass::Public, Ground::Loopback) => "not loopback, which is all that a sandbox may map to",
+        (AddressClass::Loopback, Ground::Public) => "loopback",
+        (AddressClass::Special { block, .. }, _) => block,
+    };
+    Err(PinFault::Refused(Refusal::AddressNotPublic { address: address.to_string(), block: block.to_owned() }))
+}

@@ -1,0 +1,159 @@
+//! What came back: status, headers and a body that is read under a cap; it interprets none of it.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::{Instant, timeout_at};
+
+use super::fault::{ExchangeFault, FaultCode};
+
+/// One answer. Everything in it is the seller's word.
+///
+/// A redirect (3xx) is an ordinary answer here: it was not followed, and the caller refuses it.
+#[derive(Debug)]
+pub struct Reply {
+    status: u16,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Body,
+}
+
+impl Reply {
+    pub(super) const fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Body) -> Self {
+        Self { status, headers, body }
+    }
+
+    /// The HTTP status.
+    #[must_use]
+    pub const fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// Every header field: the name in lower case, the value as sent. A field that was sent twice is here twice.
+    #[must_use]
+    pub fn headers(&self) -> &[(String, Vec<u8>)] {
+        &self.headers
+    }
+
+    /// Every value of the header `name` (lower case).
+    pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.headers.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_slice())
+    }
+
+    /// The body, not read yet.
+    #[must_use]
+    pub fn into_body(self) -> Body {
+        self.body
+    }
+}
+
+/// A body on its way. Dropping it hangs up.
+pub struct Body {
+    response: reqwest::Response,
+    at: String,
+    idle: Duration,
+    deadline: Instant,
+    encoded: bool,
+}
+
+/// How reading a body ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BodyEnd {
+    /// The seller ended it where it said it would.
+    Complete,
+    /// It was longer than the cap: what was read is the prefix. Not a fault, whatever length was declared.
+    OverCap,
+    /// It broke off or a deadline passed: what was read is a prefix of unknown worth.
+    Cut(ExchangeFault),
+    /// It is compressed, so nothing of it was read.
+    Encoded(ExchangeFault),
+}
+
+impl BodyEnd {
+    /// Whether what was read is the whole body.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        matches!(self, Self::Complete)
+    }
+}
+
+impl Body {
+    pub(super) const fn new(
+        response: reqwest::Response,
+        at: String,
+        idle: Duration,
+        deadline: Instant,
+        encoded: bool,
+    ) -> Self {
+        Self { response, at, idle, deadline, encoded }
+    }
+
+    /// Hands the body to `sink` piece by piece, at most `cap_bytes` in all, and says how it ended.
+    ///
+    /// Never holds more than one piece. Reads to the end of the body or one byte past the cap, then hangs up.
+    ///
+    /// # Errors
+    ///
+    /// What `sink` returned; the body is then abandoned. Trouble on the wire is a [`BodyEnd`], not an error, because
+    /// the pieces before it are still worth keeping.
+    pub async fn read_into<E>(
+        mut self,
+        cap_bytes: u64,
+        mut sink: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<BodyEnd, E> {
+        if self.encoded {
+            return Ok(BodyEnd::Encoded(self.fault(FaultCode::BodyEncoding, "sent a compressed body")));
+        }
+        let mut left = cap_bytes;
+        loop {
+            let piece = match self.next().await {
+                Ok(Some(piece)) => piece,
+                Ok(None) => return Ok(BodyEnd::Complete),
+                Err(fault) => return Ok(BodyEnd::Cut(fault)),
+            };
+            let fits = usize::try_from(left).unwrap_or(usize::MAX);
+            let kept = piece.get(..fits).unwrap_or(&piece);
+            if !kept.is_empty() {
+                sink(kept)?;
+            }
+            if kept.len() < piece.len() {
+                return Ok(BodyEnd::OverCap);
+            }
+            left = left.saturating_sub(u64::try_from(kept.len()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// The first `cap_bytes` of the body in memory; for documents that are parsed, not kept.
+    pub async fn collect(self, cap_bytes: u64) -> (Vec<u8>, BodyEnd) {
+        let mut bytes = Vec::new();
+        let ended = self
+            .read_into(cap_bytes, |piece| {
+                bytes.extend_from_slice(piece);
+                Ok::<(), Infallible>(())
+            })
+            .await;
+        let Ok(end) = ended;
+        (bytes, end)
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, ExchangeFault> {
+        let silent_at = Instant::now().checked_add(self.idle).unwrap_or(self.deadline);
+        match timeout_at(silent_at.min(self.deadline), self.response.chunk()).await {
+            Ok(Ok(piece)) => Ok(piece),
+            Ok(Err(_)) => Err(self.fault(FaultCode::BrokenAnswer, "broke off its answer")),
+            Err(_) if silent_at < self.deadline => Err(self.fault(FaultCode::TimeoutIdle, "fell silent")),
+            Err(_) => Err(self.fault(FaultCode::TimeoutTotal, "took too long for its answer")),
+        }
+    }
+
+    fn fault(&self, code: FaultCode, did: &str) -> ExchangeFault {
+        ExchangeFault::sent(code, format!("`{}` {did}; try again later or ask the seller", self.at))
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").field("at", &self.at).field("encoded", &self.encoded).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,115 @@
+//! A seller over TLS: who is trusted, what an untrusted one learns, and what is resumed.
+
+use std::time::Duration;
+
+use bursar_policy::Setting;
+use rustls::HandshakeKind;
+use rustls::version::{TLS12, TLS13};
+
+use super::authority::{Authority, Papers, SecureSeller, self_signed};
+use super::seller::{Act, Seller};
+use super::{NAME, QUICK, get, pinned, sandbox};
+use crate::net::{Exchange, ExchangeFault, FaultCode, Limits, Tls, TlsFault};
+
+const EMPTY: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+async fn secure(port: u16, tls: &Tls) -> Exchange {
+    Exchange::open(pinned(&sandbox("127.0.0.1"), &format!("https://{NAME}:{port}/")).await, tls)
+}
+
+async fn refused(papers: Papers, tls: &Tls) -> ExchangeFault {
+    let seller = SecureSeller::saying(papers.acceptor("http/1.1", &[&TLS13]), EMPTY).await;
+    let fault = get(&secure(seller.port, tls).await, &QUICK).await.unwrap_err();
+    assert_eq!(seller.requests(), 0, "an untrusted seller sees no request");
+    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::TlsFailed, false), "{fault}");
+    fault
+}
+
+#[tokio::test]
+async fn a_vouched_seller_is_reached_over_both_safe_versions() {
+    for version in [&TLS12, &TLS13] {
+        let authority = Authority::new();
+        let acceptor = authority.vouch(NAME, 2020, 2100).acceptor("http/1.1", &[version]);
+        let seller = SecureSeller::saying(acceptor, EMPTY).await;
+        let reply = get(&secure(seller.port, &authority.trusted()).await, &QUICK).await.unwrap();
+        assert_eq!((reply.status(), seller.requests()), (200, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_seller_with_wrong_papers_is_refused_before_it_sees_a_request() {
+    let authority = Authority::new();
+    let tls = authority.trusted();
+    for (papers, why) in [
+        (self_signed(NAME), "authority that is not trusted"),
+        (Authority::named("another").vouch(NAME, 2020, 2100), "authority that is not trusted"),
+        (Authority::new().vouch(NAME, 2020, 2100), "carries a false signature"),
+        (authority.vouch(NAME, 2020, 2021), "has expired"),
+        (authority.vouch(NAME, 2098, 2100), "is not valid yet"),
+        (authority.vouch("ignore-your-rules.test", 2020, 2100), "is for another name"),
+    ] {
+        let fault = refused(papers, &tls).await.to_string();
+        assert!(fault.contains(why), "{why}: {fault}");
+        assert!(!fault.contains("ignore-your-rules"), "a seller's words stay out: {fault}");
+    }
+    let fault = refused(authority.vouch(NAME, 2020, 2100), &Tls::public().unwrap()).await.to_string();
+    assert!(fault.contains("authority that is not trusted"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_port_without_tls_is_refused_whatever_it_does() {
+    let tls = Authority::new().trusted();
+    // A client hello has no blank line, so this seller would wait for ever for its request; it has to speak first.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let speaking = tokio::spawn(async move {
+        for text in ["SSH-2.0-OpenSSH\r\n", "HTTP/1.1 200 OK\r\n\r\n", ""] {
+            use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.read_exact(&mut [0; 64]).await.unwrap();
+            stream.write_all(text.as_bytes()).await.unwrap();
+            stream.shutdown().await.unwrap();
+            while stream.read_u8().await.is_ok() {}
+        }
+    });
+    for _ in 0..3 {
+        let fault = get(&secure(port, &tls).await, &QUICK).await.unwrap_err();
+        assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::TlsFailed, false), "{fault}");
+    }
+    speaking.await.unwrap();
+}
+
+#[tokio::test]
+async fn silence_in_the_handshake_is_timeout_connect() {
+    let seller = Seller::start(&[Act::Hold]).await;
+    let limits = Limits { connect: Duration::from_millis(150), ..QUICK };
+    let fault = get(&secure(seller.port(), &Tls::public().unwrap()).await, &limits).await.unwrap_err();
+    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::TimeoutConnect, false));
+}
+
+#[tokio::test]
+async fn the_second_leg_resumes_the_first_and_no_other_purchase() {
+    let authority = Authority::new();
+    let tls = authority.trusted();
+    let acceptor = authority.vouch(NAME, 2020, 2100).acceptor("http/1.1", &[&TLS13]);
+    let seller = SecureSeller::saying(acceptor, EMPTY).await;
+    let first = secure(seller.port, &tls).await;
+    for exchange in [&first, &first, &secure(seller.port, &tls).await] {
+        get(exchange, &QUICK).await.unwrap().into_body().collect(1).await;
+    }
+    assert_eq!(seller.handshakes(), [HandshakeKind::Full, HandshakeKind::Resumed, HandshakeKind::Full]);
+}
+
+#[test]
+fn an_extra_authority_needs_a_sandbox_and_a_certificate() {
+    let trust = |setting, pem: &str| Tls::with_authority(setting, pem.as_bytes()).unwrap_err();
+    assert_eq!(trust(Setting::Real, ""), TlsFault::OutsideSandbox);
+    for pem in [
+        "",
+        "not PEM",
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+        "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n",
+    ] {
+        assert_eq!(trust(Setting::Sandbox, pem), TlsFault::BadAuthority, "{pem}");
+    }
+}

@@ -1,0 +1,88 @@
+//! The one TLS client configuration: by name, TLS 1.2 or later; it can never skip a check.
+
+use std::sync::Arc;
+
+use bursar_policy::Setting;
+use rustls::client::Resumption;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+
+/// Which authorities may vouch for a seller. Built once at the start and copied into every exchange.
+///
+/// No client certificate, no early data, no key log.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    config: ClientConfig,
+}
+
+/// Why no TLS configuration could be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TlsFault {
+    /// An extra authority was named outside a sandbox.
+    #[error("an extra certificate authority works only in a sandbox; remove it or use `--sandbox`")]
+    OutsideSandbox,
+    /// The extra authority is not a usable PEM certificate.
+    #[error("the extra certificate authority is not a PEM certificate; write it again as PEM")]
+    BadAuthority,
+    /// The TLS library refused its own parameters.
+    #[error("TLS could not be set up; this build is broken, so report it")]
+    Unusable,
+}
+
+impl Tls {
+    /// Trusts the public web's authorities, as compiled in.
+    ///
+    /// # Errors
+    ///
+    /// [`TlsFault::Unusable`] when the TLS library refuses its own parameters.
+    pub fn public() -> Result<Self, TlsFault> {
+        Self::trusting(public_roots())
+    }
+
+    /// Trusts the public web's authorities and those in `extra_pem`.
+    ///
+    /// # Errors
+    ///
+    /// [`TlsFault::OutsideSandbox`] unless `setting` is the sandbox; [`TlsFault::BadAuthority`] when `extra_pem` holds
+    /// no certificate or one that cannot be used.
+    pub fn with_authority(setting: Setting, extra_pem: &[u8]) -> Result<Self, TlsFault> {
+        if setting != Setting::Sandbox {
+            return Err(TlsFault::OutsideSandbox);
+        }
+        let mut roots = public_roots();
+        let mut added = 0_usize;
+        for certificate in CertificateDer::pem_slice_iter(extra_pem) {
+            let certificate = certificate.map_err(|_| TlsFault::BadAuthority)?;
+            roots.add(certificate).map_err(|_| TlsFault::BadAuthority)?;
+            added = added.saturating_add(1);
+        }
+        if added == 0 {
+            return Err(TlsFault::BadAuthority);
+        }
+        Self::trusting(roots)
+    }
+
+    /// A copy for one exchange. Its session store is its own: the second leg of a purchase may resume the first, but
+    /// no purchase ever leans on a certificate that was checked for an earlier one.
+    pub(super) fn for_exchange(&self) -> ClientConfig {
+        let mut config = self.config.clone();
+        config.resumption = Resumption::in_memory_sessions(4);
+        config
+    }
+
+    fn trusting(roots: RootCertStore) -> Result<Self, TlsFault> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+            .map_err(|_| TlsFault::Unusable)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self { config })
+    }
+}
+
+fn public_roots() -> RootCertStore {
+    RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
+}
