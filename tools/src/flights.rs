@@ -1,0 +1,149 @@
+//! Which requests of the client are being worked on, and whether the client still waits for them.
+//!
+//! Must never end anything: it only keeps count. A cancelled request stays in the air until its work is done, so
+//! that its id cannot be given to another request meanwhile and two answers cannot be mixed up.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::RequestId;
+use tokio::sync::Notify;
+
+/// The most requests in the air; beyond it no further line is read until one lands.
+const IN_THE_AIR_MAX: usize = 256;
+
+/// Requests that have arrived and are not answered yet.
+#[derive(Debug, Default)]
+pub(crate) struct Flights {
+    open: Mutex<HashMap<RequestId, Wanted>>,
+    landed: Notify,
+}
+
+/// Whether somebody still waits for an answer. Shared with the work.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted(Arc<AtomicBool>);
+
+impl Wanted {
+    /// A work that nobody can cancel.
+    pub(crate) fn always() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// False once the client has cancelled the request.
+    pub(crate) fn still(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn no_more(&self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl Flights {
+    /// Notes a request; false when its id is in the air already.
+    pub(crate) fn depart(&self, id: &RequestId) -> bool {
+        match self.lock().entry(id.clone()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(free) => {
+                free.insert(Wanted::always());
+                true
+            }
+        }
+    }
+
+    /// Notes that the client does not wait any more. An unknown id is nothing.
+    pub(crate) fn cancel(&self, id: &RequestId) {
+        if let Some(wanted) = self.lock().get(id) {
+            wanted.no_more();
+        }
+    }
+
+    /// The flag that goes with the work of this request.
+    pub(crate) fn wanted(&self, id: &RequestId) -> Wanted {
+        self.lock().get(id).cloned().unwrap_or_else(Wanted::always)
+    }
+
+    /// Notes that a request is answered and frees its id; false when the client does not want the answer.
+    pub(crate) fn land(&self, id: &RequestId) -> bool {
+        let wanted = self.lock().remove(id).is_none_or(|wanted| wanted.still());
+        self.landed.notify_waiters();
+        wanted
+    }
+
+    /// Whether the client waits for this answer; changes nothing.
+    pub(crate) fn is_wanted(&self, id: &RequestId) -> bool {
+        self.lock().get(id).is_none_or(Wanted::still)
+    }
+
+    /// Waits until nothing is in the air.
+    pub(crate) async fn all_landed(&self) {
+        self.at_most(0).await;
+    }
+
+    /// Waits until another request may be taken in.
+    pub(crate) async fn room(&self) {
+        self.at_most(IN_THE_AIR_MAX.saturating_sub(1)).await;
+    }
+
+    async fn at_most(&self, count: usize) {
+        loop {
+            // Listening starts here, before the count is read, so that a landing between the two is not missed.
+            let landed = self.landed.notified();
+            if self.lock().len() <= count {
+                return;
+            }
+            landed.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, Wanted>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rmcp::model::RequestId;
+
+    use super::Flights;
+
+    #[test]
+    fn an_id_is_taken_until_it_lands_even_if_cancelled() {
+        let flights = Flights::default();
+        let id = RequestId::Number(1);
+        assert!(flights.depart(&id));
+        let wanted = flights.wanted(&id);
+        assert!(!flights.depart(&id));
+        flights.cancel(&id);
+        assert!(!wanted.still());
+        assert!(!flights.depart(&id));
+        assert!(!flights.land(&id));
+        assert!(flights.depart(&id));
+        assert!(flights.wanted(&id).still());
+        assert!(flights.land(&id));
+        flights.cancel(&RequestId::Number(5));
+    }
+
+    #[tokio::test]
+    async fn waiting_ends_with_the_last_landing() {
+        let flights = Arc::new(Flights::default());
+        flights.all_landed().await;
+        for id in 0..3 {
+            assert!(flights.depart(&RequestId::Number(id)));
+        }
+        let waiting = tokio::spawn({
+            let flights = Arc::clone(&flights);
+            async move { flights.all_landed().await }
+        });
+        for id in 0..3 {
+            tokio::task::yield_now().await;
+            assert!(!waiting.is_finished());
+            assert!(flights.land(&RequestId::Number(id)));
+        }
+        waiting.await.unwrap();
+    }
+}

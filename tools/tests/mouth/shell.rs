@@ -1,0 +1,223 @@
+//! A shell that is made up: what it answers stands in the path of the URL.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bursar_policy::errand::{Errand, PaymentId, QuoteId};
+use bursar_policy::{Address, ChainId, Digest, Refusal, Scope, Window};
+use bursar_tools::payments::{
+    Books, Content, ContentKind, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Receipt, SessionLine,
+    SessionState, Shown, Standing,
+};
+use bursar_tools::{Payments, Progress, SellerText, Stage};
+use tokio::sync::watch;
+
+/// Counts what it did, and holds purchases of `/held` back until it is told to let go.
+pub(crate) struct Shell {
+    pub(crate) asked: Mutex<Vec<(Errand, Option<Vec<u8>>)>>,
+    pub(crate) begun: watch::Sender<usize>,
+    pub(crate) finished: AtomicUsize,
+    pub(crate) unwanted: AtomicUsize,
+    pub(crate) words: Mutex<String>,
+    pub(crate) standing: Mutex<Standing>,
+    pub(crate) refusals: Mutex<Vec<Refusal>>,
+    let_go: watch::Sender<bool>,
+}
+
+impl Shell {
+    pub(crate) fn new() -> std::sync::Arc<Self> {
+        std::sync::Arc::new(Self {
+            asked: Mutex::new(Vec::new()),
+            begun: watch::Sender::new(0),
+            finished: AtomicUsize::new(0),
+            unwanted: AtomicUsize::new(0),
+            words: Mutex::new("hello".to_owned()),
+            standing: Mutex::new(Standing::Known(Box::new(books()))),
+            refusals: Mutex::new(Vec::new()),
+            let_go: watch::Sender::new(false),
+        })
+    }
+
+    /// Lets held purchases go on.
+    pub(crate) fn let_go(&self) {
+        self.let_go.send_replace(true);
+    }
+
+    /// Waits until `count` purchases have begun.
+    pub(crate) async fn begun(&self, count: usize) {
+        let mut begun = self.begun.subscribe();
+        crate::client::within(begun.wait_for(|begun| count <= *begun)).await.unwrap();
+    }
+
+    pub(crate) fn finished(&self) -> usize {
+        self.finished.load(Ordering::SeqCst)
+    }
+
+    fn words(&self) -> SellerText {
+        SellerText::from(self.words.lock().unwrap().as_str())
+    }
+
+    fn purchase(&self, errand: &Errand) -> Purchase {
+        let site = &errand.site;
+        let reason = || Reason::new("no_answer", "the seller did not answer in time");
+        match site.path() {
+            "/free" => Purchase::Free { content: content("json", Shown::Withheld), note: None },
+            "/not-x402" => Purchase::Free {
+                content: Content { status: 402, ..content("text", Shown::Text(self.words())) },
+                note: Some(Reason::new("not_x402", "the seller answered 402 without x402 terms")),
+            },
+            "/paid" | "/held" => Purchase::Paid { receipt: receipt(), content: content("json", Shown::Withheld) },
+            "/text" => Purchase::Paid { receipt: receipt(), content: content("html", Shown::Text(self.words())) },
+            "/image" => Purchase::Paid { receipt: receipt(), content: content("png", Shown::Text(self.words())) },
+            "/file" => {
+                Purchase::Paid { receipt: receipt(), content: content("pdf", Shown::File("/content/ab".to_owned())) }
+            }
+            "/repeat" => Purchase::Paid {
+                receipt: Receipt { repeat: true, ..receipt() },
+                content: content("json", Shown::Withheld),
+            },
+            "/transaction" => Purchase::Paid {
+                receipt: Receipt { transaction: Some(self.words.lock().unwrap().clone()), ..receipt() },
+                content: content("json", Shown::Withheld),
+            },
+            "/lost" => Purchase::PaidContentLost {
+                receipt: receipt(),
+                reason: Reason::new("content_lost", "paid, but the body could not be stored"),
+            },
+            "/unresolved" => Purchase::Unresolved {
+                receipt: Receipt { state: PaymentState::Exposed, ..receipt() },
+                reason: reason(),
+                content: None,
+                seller_says: None,
+            },
+            "/unresolved-words" => Purchase::Unresolved {
+                receipt: Receipt { state: PaymentState::Exposed, ..receipt() },
+                reason: reason(),
+                content: Some(Content { status: 500, ..content("text", Shown::Text(self.words())) }),
+                seller_says: Some(self.words()),
+            },
+            "/redirect" => Purchase::Refused {
+                refusals: vec![Refusal::RedirectRefused {
+                    status: 302,
+                    location: bursar_policy::Quoted::of(&self.words.lock().unwrap()),
+                }],
+            },
+            "/scripted" => Purchase::Refused { refusals: self.refusals.lock().unwrap().clone() },
+            "/refused" => Purchase::Refused { refusals: vec![Refusal::NoOffers] },
+            "/locked" => Purchase::Refused { refusals: vec![Refusal::WalletLocked] },
+            "/approval" => Purchase::NeedsApproval { next_step: "ask the operator to run `bursar approve`".to_owned() },
+            "/failed" => Purchase::Failed(Reason::new("dns_failure", "the name of the seller can not be found")),
+            "/panic" => panic!("a fault of the shell"),
+            other => panic!("the shell has no answer for {other}"),
+        }
+    }
+}
+
+impl Payments for Shell {
+    async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Purchase {
+        let held = errand.site.path() == "/held";
+        self.asked.lock().unwrap().push((errand.clone(), body));
+        progress.at(Stage::Claiming);
+        self.begun.send_modify(|begun| *begun = begun.saturating_add(1));
+        progress.at(Stage::Visiting);
+        if held {
+            self.let_go.subscribe().wait_for(|let_go| *let_go).await.unwrap();
+        }
+        progress.at(Stage::Paying);
+        // Out of order: must not be told.
+        progress.at(Stage::Judging);
+        if !progress.wanted() {
+            self.unwanted.fetch_add(1, Ordering::SeqCst);
+        }
+        let purchase = self.purchase(&errand);
+        self.finished.fetch_add(1, Ordering::SeqCst);
+        purchase
+    }
+
+    async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {
+        self.asked.lock().unwrap().push((errand.clone(), body));
+        match errand.site.path() {
+            "/free" => Quote::Free { content: content("text", Shown::Text(self.words())), note: None },
+            "/not-x402" => Quote::Free {
+                content: content("html", Shown::Withheld),
+                note: Some(Reason::new("not_x402_html", "the seller answered 402 with a page")),
+            },
+            "/paid" => Quote::Payable {
+                quote: QuoteId::from_random([7; 16]),
+                price: Price {
+                    money: "0.01 USD".parse().unwrap(),
+                    symbol: "USDC".to_owned(),
+                    chain: ChainId::BASE_SEPOLIA,
+                    payee: payee(),
+                    description: Some(self.words()),
+                },
+            },
+            "/refused" => Quote::Refused { refusals: vec![Refusal::NoOffers] },
+            "/failed" => Quote::Failed(Reason::new("tls_failed", "the seller has no valid certificate")),
+            other => panic!("the shell has no quote for {other}"),
+        }
+    }
+
+    async fn status(&self) -> Standing {
+        self.standing.lock().unwrap().clone()
+    }
+}
+
+pub(crate) fn payee() -> Address {
+    "0x2222222222222222222222222222222222222222".parse().unwrap()
+}
+
+pub(crate) fn receipt() -> Receipt {
+    Receipt {
+        payment: PaymentId::from_random([1; 16]),
+        state: PaymentState::Settled,
+        money: "0.01 USD".parse().unwrap(),
+        symbol: "USDC".to_owned(),
+        chain: ChainId::BASE_SEPOLIA,
+        payee: payee(),
+        transaction: Some(format!("0x{}", "aB".repeat(32))),
+        expires_s: 1_796_000_000,
+        repeat: false,
+    }
+}
+
+pub(crate) fn books() -> Books {
+    Books {
+        locked: false,
+        frozen: false,
+        latched: false,
+        payer: Some(payee()),
+        session: Some(SessionLine {
+            name: "default".parse().unwrap(),
+            budget: "1.00 USD".parse().unwrap(),
+            spent: "0.25 USD".parse().unwrap(),
+            expires_s: 1_796_000_000,
+            state: SessionState::Open,
+        }),
+        limits: vec![
+            LimitLine {
+                scope: Scope::All,
+                window: "24h".parse().unwrap(),
+                money: Some(("5 USD".parse().unwrap(), "1.5 USD".parse().unwrap())),
+                count: None,
+            },
+            LimitLine { scope: Scope::Session, window: Window::Lifetime, money: None, count: Some((20, 3)) },
+            LimitLine { scope: Scope::Payee, window: Window::Lifetime, money: None, count: Some((77, 3)) },
+        ],
+        held: vec!["0.01 USD".parse().unwrap()],
+        unresolved: vec![Receipt { state: PaymentState::Exposed, ..receipt() }],
+        approvals_waiting: 0,
+        next_step: None,
+    }
+}
+
+fn content(kind: &str, shown: Shown) -> Content {
+    Content {
+        status: 200,
+        kind: ContentKind::named(kind),
+        bytes: 5,
+        digest: Digest::of(b"hello"),
+        truncated: false,
+        shown,
+    }
+}
