@@ -1,0 +1,179 @@
+//! The last yes before money is counted: freezes, session, limits. It must never read a ledger; the
+//! caller reads it inside the transaction that writes the row.
+
+use alloc::vec::Vec;
+
+use crate::errand::SessionId;
+use crate::gate::Vetted;
+use crate::limit::{Limit, PaymentFacts, TallyKey};
+use crate::money::Money;
+use crate::refusal::{Breach, Refusal, in_order};
+use crate::rules::Rules;
+use crate::terms::Terms;
+
+pub use self::sealed::Admitted;
+
+/// What the ledger says at this moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether a person froze all spending.
+    pub frozen: bool,
+    /// Whether the ledger latched itself shut.
+    pub latched: bool,
+    /// The session that pays.
+    pub session: SessionStanding,
+    /// The running total for every limit of the rules.
+    pub totals: Vec<Total>,
+}
+
+/// One session's budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionStanding {
+    /// Which session.
+    pub id: SessionId,
+    /// What a person allowed it to spend.
+    pub budget: Money,
+    /// What it spent or may yet turn out to have spent: pending payments count in full.
+    pub spent: Money,
+    /// The first Unix second at which it is over.
+    pub expires_s: u64,
+    /// Whether a person closed it.
+    pub closed: bool,
+}
+
+/// What a limit has to go by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Total {
+    /// The limit, as the rules have it.
+    pub limit: Limit,
+    /// The key that the total was read with.
+    pub key: TallyKey,
+    /// The money counted within the limit's window, pending payments in full.
+    pub amount: Money,
+    /// The number of payments counted within it.
+    pub count: u32,
+}
+
+mod sealed {
+    use crate::gate::Vetted;
+    use crate::limit::PaymentFacts;
+    use crate::money::Money;
+    use crate::terms::Terms;
+
+    /// Proof that vetted terms fit everything that is left. Made by [`admit`](super::admit) alone;
+    /// neither `Clone` nor `Deserialize`. It holds only as long as the totals it was made from: use
+    /// it up inside the same transaction.
+    #[must_use = "an admitted payment that is dropped was allowed and then forgotten"]
+    #[derive(Debug, PartialEq, Eq)]
+    pub struct Admitted {
+        vetted: Vetted<Terms>,
+        facts: PaymentFacts,
+    }
+
+    impl Admitted {
+        pub(super) const fn new(vetted: Vetted<Terms>, facts: PaymentFacts) -> Self {
+            Self { vetted, facts }
+        }
+
+        /// What would be signed.
+        #[must_use]
+        pub const fn terms(&self) -> &Terms {
+            self.vetted.get()
+        }
+
+        /// What it counts as.
+        #[must_use]
+        pub const fn money(&self) -> Money {
+            self.facts.money
+        }
+
+        /// What limits may ask about it. Payee, asset and money are those of the terms.
+        #[must_use]
+        pub const fn facts(&self) -> &PaymentFacts {
+            &self.facts
+        }
+    }
+}
+
+/// Admits a vetted payment when nothing is frozen or latched, the session is open at `now_s` (Unix
+/// seconds) and has the money, and no limit of `rules` would be exceeded. Spending a budget or a
+/// limit to exactly nothing is allowed.
+///
+/// Of `facts` only session and origin are believed; payee, asset and money are taken from the
+/// terms. A limit without a total, or with one that was read for another payment, refuses.
+///
+/// # Errors
+///
+/// Every reason against it, in order of precedence; never an empty list.
+pub fn admit(
+    rules: &Rules,
+    standing: &Standing,
+    vetted: Vetted<Terms>,
+    facts: PaymentFacts,
+    now_s: u64,
+) -> Result<Admitted, Vec<Refusal>> {
+    let terms = vetted.get();
+    let id = terms.asset_id();
+    let price = rules.asset(&id).and_then(|asset| Money::of(terms.amount, asset));
+    let Some(money) = price else {
+        return Err([Refusal::AssetNotAllowed { asset: id }].into());
+    };
+    let facts = PaymentFacts { payee: terms.payee, asset: id, money, ..facts };
+    let mut reasons = Vec::new();
+    if standing.frozen {
+        reasons.push(Refusal::Frozen);
+    }
+    if standing.latched {
+        reasons.push(Refusal::LedgerLatched);
+    }
+    reasons.extend(against_session(&standing.session, &facts, now_s));
+    reasons.extend(rules.limits().iter().filter_map(|limit| against_limit(limit, standing, &facts)));
+    if reasons.is_empty() { Ok(Admitted::new(vetted, facts)) } else { Err(in_order(reasons)) }
+}
+
+/// Every reason that the session gives against the payment.
+fn against_session(session: &SessionStanding, facts: &PaymentFacts, now_s: u64) -> Vec<Refusal> {
+    if session.closed || session.id != facts.session {
+        return [Refusal::NoSession].into();
+    }
+    let mut reasons = Vec::new();
+    if session.expires_s <= now_s {
+        reasons.push(Refusal::SessionExpired);
+    }
+    let after = session.spent.checked_add(facts.money);
+    if !after.is_some_and(|after| after.is_within(session.budget)) {
+        let left = session.budget.saturating_sub(session.spent);
+        reasons.push(Refusal::OverSessionBudget { asked: facts.money, left });
+    }
+    reasons
+}
+
+/// The reason that one limit gives against the payment. A limit in another currency has none.
+fn against_limit(limit: &Limit, standing: &Standing, facts: &PaymentFacts) -> Option<Refusal> {
+    if limit.max.is_some_and(|max| max.currency() != facts.money.currency()) {
+        return None;
+    }
+    let key = limit.key(facts);
+    let total = standing.totals.iter().find(|total| total.limit == *limit && total.key == key);
+    let breach = match total {
+        None => Some(Breach::Unread),
+        Some(total) => over_amount(limit, total, facts).or_else(|| over_count(limit, total)),
+    };
+    breach.map(|breach| Refusal::OverLimit { scope: limit.scope, window: limit.window, breach })
+}
+
+fn over_amount(limit: &Limit, total: &Total, facts: &PaymentFacts) -> Option<Breach> {
+    let max = limit.max?;
+    if total.amount.currency() != max.currency() {
+        return Some(Breach::Unread);
+    }
+    let after = total.amount.checked_add(facts.money);
+    let fits = after.is_some_and(|after| after.is_within(max));
+    (!fits).then_some(Breach::Amount { asked: facts.money, left: max.saturating_sub(total.amount) })
+}
+
+fn over_count(limit: &Limit, total: &Total) -> Option<Breach> {
+    let max = limit.count?;
+    let fits = total.count < max;
+    (!fits).then_some(Breach::Count { used: total.count, max })
+}

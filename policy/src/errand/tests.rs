@@ -1,0 +1,86 @@
+//! Identity of purchases: what makes a call the same call again.
+
+use std::vec::Vec;
+
+use super::*;
+
+fn errand() -> Errand {
+    Errand {
+        site: Site::parse("https://api.merchant.test/v1/data?q=1").unwrap(),
+        method: Method::Post,
+        body: Some(Body { digest: Digest::of(b"{}"), bytes: 2, kind: BodyType::Json }),
+        ceiling: None,
+        purchase_id: None,
+        quote: None,
+    }
+}
+
+fn session(byte: u8) -> SessionId {
+    SessionId::from_random([byte; 16])
+}
+
+#[test]
+fn identity_is_session_method_url_body_and_purchase_id() {
+    let first = errand();
+    let body = first.body.unwrap();
+    let others = [
+        Errand { method: Method::Get, ..errand() },
+        Errand { site: Site::parse("https://api.merchant.test/v1/data?q=2").unwrap(), ..errand() },
+        Errand { site: Site::parse("https://api.merchant.test/v1/data").unwrap(), ..errand() },
+        Errand { site: Site::parse("http://api.merchant.test/v1/data?q=1").unwrap(), ..errand() },
+        Errand { body: None, ..errand() },
+        Errand { body: Some(Body { digest: Digest::of(b"[]"), ..body }), ..errand() },
+        Errand { body: Some(Body { kind: BodyType::Text, ..body }), ..errand() },
+        Errand { purchase_id: Some("one".parse().unwrap()), ..errand() },
+        Errand { purchase_id: Some("two".parse().unwrap()), ..errand() },
+    ];
+    let mut seen: Vec<Digest> = others.iter().map(|other| other.identity(&session(1))).collect();
+    seen.push(first.identity(&session(1)));
+    seen.push(first.identity(&session(2)));
+    let count = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), count);
+}
+
+#[test]
+fn ceiling_quote_spelling_and_fragment_are_no_part_of_it() {
+    let same = [
+        Errand { ceiling: Some("0.01 USD".parse().unwrap()), ..errand() },
+        Errand { quote: Some(QuoteId::from_random([7; 16])), ..errand() },
+        Errand { site: Site::parse("https://API.merchant.test:443/v1/data?q=1#part").unwrap(), ..errand() },
+    ];
+    for other in same {
+        assert_eq!(other.identity(&session(1)), errand().identity(&session(1)), "{other:?}");
+    }
+}
+
+#[test]
+fn the_subject_leaves_session_and_purchase_id_out() {
+    let named = Errand { purchase_id: Some("one".parse().unwrap()), ..errand() };
+    assert_eq!(named.subject(), errand().subject());
+    assert_ne!(Errand { body: None, ..errand() }.subject(), errand().subject());
+    assert_ne!(Errand { method: Method::Head, ..errand() }.subject(), errand().subject());
+}
+
+#[test]
+fn an_errand_crosses_serde_unchanged_and_takes_no_unknown_member() {
+    let text = serde_json::to_string(&errand()).unwrap();
+    assert_eq!(serde_json::from_str::<Errand>(&text).unwrap(), errand());
+    let extra = text.replacen('{', "{\"payer\":1,", 1);
+    assert!(serde_json::from_str::<Errand>(&extra).is_err());
+    let unfit = text.replacen("https://", "https://user@", 1);
+    assert!(serde_json::from_str::<Errand>(&unfit).is_err());
+}
+
+#[test]
+fn methods_are_three_in_capitals() {
+    for method in Method::EVERY {
+        assert_eq!(method.as_str().parse(), Ok(method));
+        let text = serde_json::to_string(&method).unwrap();
+        assert_eq!(text, format!("\"{method}\""));
+    }
+    for text in ["get", "Get", "PUT", "DELETE", "", "GET "] {
+        assert_eq!(text.parse::<Method>(), Err(MethodFault), "{text}");
+    }
+}

@@ -1,0 +1,66 @@
+//! The rules about an errand: where to, how, with what. They must never depend on a seller.
+
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+
+use super::notes::Notes;
+use crate::address_class::{AddressClass, classify};
+use crate::errand::{Errand, Method};
+use crate::refusal::{BodyRefusal, Refusal};
+use crate::rules::{HostRule, Rules};
+use crate::site::Scheme;
+
+/// Looks at every rule about `errand`.
+pub(super) fn check(rules: &Rules, errand: &Errand, notes: &mut impl Notes) {
+    notes.check("https", https(rules, errand));
+    notes.check("address", literal_address(rules, errand));
+    match rules.host_rule(errand.site.origin()) {
+        None => {
+            let origin = errand.site.origin().to_string();
+            notes.fail("host", Refusal::HostNotAllowed { origin });
+        }
+        Some(rule) => {
+            notes.pass("host", errand.site.origin());
+            notes.check("method", method(rule, errand));
+            notes.check("body", body(rule, errand));
+        }
+    }
+}
+
+fn https(rules: &Rules, errand: &Errand) -> Result<&'static str, Refusal> {
+    match errand.site.scheme() {
+        Scheme::Https => Ok("https"),
+        Scheme::Http if rules.allow_http_loopback(errand.site.host()) => Ok("http on loopback"),
+        Scheme::Http => Err(Refusal::HttpsRequired),
+    }
+}
+
+/// A host that is an address is judged here; a name is judged by whoever resolves it.
+fn literal_address(rules: &Rules, errand: &Errand) -> Result<&'static str, Refusal> {
+    let Some(ip) = errand.site.host().ip() else { return Ok("a name, yet to be resolved") };
+    let block = match classify(ip) {
+        AddressClass::Public => return Ok("public"),
+        AddressClass::Loopback if rules.loopback_of(errand.site.host()).is_some() => {
+            return Ok("loopback in a sandbox");
+        }
+        AddressClass::Loopback => "loopback",
+        AddressClass::Special { block, .. } => block,
+    };
+    Err(Refusal::AddressNotPublic { address: ip.to_string(), block: block.to_owned() })
+}
+
+fn method(rule: &HostRule, errand: &Errand) -> Result<Method, Refusal> {
+    let method = errand.method;
+    if rule.allows_method(method) { Ok(method) } else { Err(Refusal::MethodNotAllowed { method }) }
+}
+
+fn body(rule: &HostRule, errand: &Errand) -> Result<String, Refusal> {
+    let Some(body) = errand.body else { return Ok(String::new()) };
+    let (bytes, cap) = (u64::from(body.bytes), rule.body_limit_bytes());
+    let why = match errand.method {
+        Method::Get | Method::Head => BodyRefusal::Method,
+        Method::Post if bytes > cap => BodyRefusal::TooLarge { bytes, cap },
+        Method::Post => return Ok(alloc::format!("{bytes} bytes")),
+    };
+    Err(Refusal::BodyNotAllowed { why })
+}

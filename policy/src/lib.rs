@@ -1,0 +1,51 @@
+//! The judge: what may be paid, to whom, and how much is left. It must never do I/O.
+//!
+//! `no_std` on purpose: without `std` there is no file, socket, clock, environment or thread to
+//! reach for, so "the judge does no I/O" is checked by the compiler on every build. Every fact
+//! (the time, the totals, the resolved addresses) comes in as an argument, and every answer goes
+//! out as a value: a [`gate::Vetted`], a [`budget::Admitted`], or a list of [`refusal::Refusal`].
+//!
+//! The modules are listed in reading order: words first, then rules, then decisions.
+#![no_std]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod text_form;
+
+pub mod address_class;
+pub mod asset;
+pub mod authorization;
+pub mod budget;
+pub mod chain;
+pub mod digest;
+pub mod errand;
+pub mod gate;
+pub mod limit;
+pub mod money;
+pub mod network_name;
+pub mod offer;
+pub mod quantity;
+pub mod quoted;
+pub mod refusal;
+pub mod rules;
+pub mod site;
+pub mod terms;
+
+pub use address_class::{AddressClass, classify};
+pub use asset::{Asset, AssetFault, AssetTable};
+pub use authorization::{Authorization, Domain, validity};
+pub use budget::{Admitted, SessionStanding, Standing, Total, admit};
+pub use chain::{Address, AddressFault, AssetId, ChainId};
+pub use digest::Digest;
+pub use errand::{Body, BodyType, Errand, Method, PaymentId, PurchaseId, QuoteId, SessionId, SessionName};
+pub use gate::{Finding, Judgement, OfferReport, Vetted, inspect, judge, may_visit};
+pub use limit::{Limit, PaymentFacts, Scope, TallyKey, Window};
+pub use money::{Amount, AmountFault, Currency, Money};
+pub use offer::{Challenge, Offer, Said, Version};
+pub use quoted::Quoted;
+pub use refusal::{Audience, Refusal, Severity};
+pub use rules::draft::{ContentMode, Draft, Setting};
+pub use rules::{HostRule, RuleFault, Rules};
+pub use site::{Host, Origin, Scheme, Site, SiteFault};
+pub use terms::Terms;

@@ -1,0 +1,195 @@
+//! Limits over many payments: whom they concern, how far back they look, what they allow. It must
+//! never count anything itself; the ledger does.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::chain::{Address, AssetId};
+use crate::errand::SessionId;
+use crate::money::{Currency, Money};
+use crate::quantity::{Span, SpanFault};
+use crate::site::Origin;
+use crate::text_form::text_form;
+
+/// Whose payments a limit adds up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// All payments of this wallet.
+    All,
+    /// The payments of one session.
+    Session,
+    /// The payments for one origin.
+    Host,
+    /// The payments to one payee on one chain.
+    Payee,
+    /// The payments with one asset.
+    Asset,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const EVERY: [Self; 5] = [Self::All, Self::Session, Self::Host, Self::Payee, Self::Asset];
+
+    /// Its name in the rules.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Session => "session",
+            Self::Host => "host",
+            Self::Payee => "payee",
+            Self::Asset => "asset",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+/// How far back a limit looks. Written `30s`, `90m`, `24h`, `7d` or `lifetime`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Window {
+    /// The last `secs` seconds, moving with time. A pending payment never slides out.
+    Rolling {
+        /// Its length in seconds.
+        secs: u64,
+    },
+    /// Everything that was ever counted.
+    Lifetime,
+}
+
+impl FromStr for Window {
+    type Err = WindowFault;
+
+    fn from_str(text: &str) -> Result<Self, WindowFault> {
+        if text == "lifetime" {
+            return Ok(Self::Lifetime);
+        }
+        let span: Span = text.parse().map_err(|_fault: SpanFault| WindowFault)?;
+        Ok(Self::Rolling { secs: span.secs() })
+    }
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lifetime => out.write_str("lifetime"),
+            Self::Rolling { secs } => match Span::from_secs(*secs) {
+                Some(span) => fmt::Display::fmt(&span, out),
+                None => out.write_str("0s"),
+            },
+        }
+    }
+}
+
+/// Why a text is not a [`Window`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a window is a length of time such as `24h`, or `lifetime`")]
+pub struct WindowFault;
+
+text_form!(Window, "a window such as \"24h\" or \"lifetime\"");
+
+/// One limit: the payments of `scope` within `window` add up to at most `max` (equality allowed)
+/// and number at most `count`.
+///
+/// A limit with `max` adds up payments in the currency of `max` only; a limit without it counts
+/// the payments of every currency. Rules keep each limit with exactly one of the two, so that
+/// adding a `max` to a count never loosens the count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// Whose payments.
+    pub scope: Scope,
+    /// How far back.
+    pub window: Window,
+    /// The most money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<Money>,
+    /// The most payments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+}
+
+impl Limit {
+    /// The key of the running total that this limit reads for a payment with `facts`: scope and
+    /// subject of the payment, currency of the limit (`*` when it only counts).
+    #[must_use]
+    pub fn key(&self, facts: &PaymentFacts) -> TallyKey {
+        TallyKey::new(self.scope, facts, self.max.map(Money::currency))
+    }
+}
+
+/// What a limit may ask about one payment.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentFacts {
+    /// The session that pays.
+    pub session: SessionId,
+    /// The origin that is paid for, as far as `serve` is believed.
+    pub origin: Origin,
+    /// The payee.
+    pub payee: Address,
+    /// The asset.
+    pub asset: AssetId,
+    /// The price, at par.
+    pub money: Money,
+}
+
+impl PaymentFacts {
+    /// Every key that this payment counts under: each scope, once for its currency and once for
+    /// all currencies. A ledger that adds to exactly these has the total of every possible limit.
+    #[must_use]
+    pub fn keys(&self) -> Vec<TallyKey> {
+        let currencies = [Some(self.money.currency()), None];
+        let each = |scope| currencies.map(|currency| TallyKey::new(scope, self, currency));
+        Scope::EVERY.into_iter().flat_map(each).collect()
+    }
+}
+
+/// The name of one running total in a ledger: `scope|subject|currency`, as in
+/// `host|https://api.example.com|USD` or `all|*`. Canonical: equal totals have equal keys.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TallyKey(String);
+
+impl TallyKey {
+    fn new(scope: Scope, facts: &PaymentFacts, currency: Option<Currency>) -> Self {
+        let subject = match scope {
+            Scope::All => String::new(),
+            Scope::Session => format!("|{}", facts.session),
+            Scope::Host => format!("|{}", facts.origin),
+            Scope::Payee => format!("|{}:{}", facts.asset.chain, facts.payee),
+            Scope::Asset => format!("|{}", facts.asset),
+        };
+        let currency = currency.as_ref().map_or("*", Currency::letters);
+        Self(format!("{scope}{subject}|{currency}"))
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TallyKey {
+    type Err = core::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.into()))
+    }
+}
+
+impl fmt::Display for TallyKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+text_form!(TallyKey, "the key of a running total");

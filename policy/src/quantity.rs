@@ -1,0 +1,181 @@
+//! Lengths of time and sizes as people write them in rules. It must never accept a bare number.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::text_form::text_form;
+
+/// A length of time in whole seconds, written `30s`, `90m`, `24h` or `7d`; never zero.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span(u64);
+
+/// Units of a [`Span`], largest first.
+const SPAN_UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
+
+impl Span {
+    /// `seconds`; `None` for zero.
+    #[must_use]
+    pub const fn from_secs(seconds: u64) -> Option<Self> {
+        if seconds == 0 { None } else { Some(Self(seconds)) }
+    }
+
+    /// Its length in seconds.
+    #[must_use]
+    pub const fn secs(self) -> u64 {
+        self.0
+    }
+}
+
+/// Why a text is not a [`Span`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a length of time is a whole number above zero with one of s, m, h, d, as in `90m`")]
+pub struct SpanFault;
+
+impl FromStr for Span {
+    type Err = SpanFault;
+
+    fn from_str(text: &str) -> Result<Self, SpanFault> {
+        let unit = |(letter, seconds): (&str, u64)| {
+            let count = whole_number(text.strip_suffix(letter)?)?;
+            count.checked_mul(seconds)
+        };
+        SPAN_UNITS.into_iter().find_map(unit).and_then(Self::from_secs).ok_or(SpanFault)
+    }
+}
+
+impl fmt::Display for Span {
+    /// In the largest unit that divides it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fits = |(_, seconds): &(&str, u64)| self.0.checked_rem(*seconds) == Some(0);
+        let (letter, seconds) = SPAN_UNITS.into_iter().find(fits).unwrap_or(("s", 1));
+        write!(out, "{}{letter}", self.0.checked_div(seconds).unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+text_form!(Span, "a length of time as a string such as \"5m\"");
+
+/// A number of bytes, written `512 B`, `256 KiB` or `4 MiB`; never zero.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ByteSize(u64);
+
+/// Units of a [`ByteSize`], largest first.
+const SIZE_UNITS: [(&str, u64); 3] = [(" MiB", 1 << 20), (" KiB", 1 << 10), (" B", 1)];
+
+impl ByteSize {
+    /// `bytes`; `None` for zero.
+    #[must_use]
+    pub const fn from_bytes(bytes: u64) -> Option<Self> {
+        if bytes == 0 { None } else { Some(Self(bytes)) }
+    }
+
+    /// The number of bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+/// Why a text is not a [`ByteSize`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a size is a whole number above zero, a space and one of B, KiB, MiB, as in `256 KiB`")]
+pub struct ByteSizeFault;
+
+impl FromStr for ByteSize {
+    type Err = ByteSizeFault;
+
+    fn from_str(text: &str) -> Result<Self, ByteSizeFault> {
+        let unit = |(suffix, bytes): (&str, u64)| {
+            let count = whole_number(text.strip_suffix(suffix)?)?;
+            count.checked_mul(bytes)
+        };
+        SIZE_UNITS.into_iter().find_map(unit).and_then(Self::from_bytes).ok_or(ByteSizeFault)
+    }
+}
+
+impl fmt::Display for ByteSize {
+    /// In the largest unit that divides it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fits = |(_, bytes): &(&str, u64)| self.0.checked_rem(*bytes) == Some(0);
+        let (suffix, bytes) = SIZE_UNITS.into_iter().find(fits).unwrap_or((" B", 1));
+        write!(out, "{}{suffix}", self.0.checked_div(bytes).unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for ByteSize {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+text_form!(ByteSize, "a size as a string such as \"256 KiB\"");
+
+/// A decimal number in its one canonical text: digits only, no leading zero.
+fn whole_number(text: &str) -> Option<u64> {
+    let canonical = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
+    if canonical { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn spans_are_read_and_written_in_their_largest_unit() {
+        for (text, secs, shown) in
+            [("30s", 30, "30s"), ("90m", 5400, "90m"), ("24h", 86400, "1d"), ("7d", 604_800, "7d"), ("60s", 60, "1m")]
+        {
+            let span: Span = text.parse().unwrap();
+            assert_eq!((span.secs(), span.to_string().as_str()), (secs, shown));
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_and_written_in_their_largest_unit() {
+        for (text, bytes, shown) in [
+            ("1 B", 1, "1 B"),
+            ("256 KiB", 262_144, "256 KiB"),
+            ("2048 KiB", 2_097_152, "2 MiB"),
+            ("1000 B", 1000, "1000 B"),
+        ] {
+            let size: ByteSize = text.parse().unwrap();
+            assert_eq!((size.bytes(), size.to_string().as_str()), (bytes, shown));
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let spans = [
+            "",
+            "5",
+            "0s",
+            "05m",
+            "5 m",
+            " 5m",
+            "5m ",
+            "-5m",
+            "+5m",
+            "1e3s",
+            "1.5h",
+            "5M",
+            "5w",
+            "5ms",
+            "٥m",
+            "999999999999999d",
+        ];
+        for text in spans {
+            assert_eq!(text.parse::<Span>(), Err(SpanFault), "{text}");
+        }
+        for text in ["", "5", "0 B", "05 B", "5B", "5 KB", "5 kib", "5  B", "-5 B", "1.5 MiB", "99999999999999999999 B"]
+        {
+            assert_eq!(text.parse::<ByteSize>(), Err(ByteSizeFault), "{text}");
+        }
+    }
+}

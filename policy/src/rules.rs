@@ -1,0 +1,279 @@
+//! The rules: what an operator allowed, free of contradictions. They must never change once made.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+use crate::address_class::{AddressClass, classify};
+use crate::asset::Asset;
+use crate::chain::{Address, AssetId, ChainId};
+use crate::errand::Method;
+use crate::limit::Limit;
+use crate::money::{Amount, Currency, Money};
+use crate::site::{Host, Origin, Scheme};
+
+mod build;
+pub mod draft;
+mod fault;
+
+pub use self::draft::{ContentMode, Setting};
+pub use self::fault::RuleFault;
+
+/// What an operator allowed. Made by [`Rules::new`] only, which refuses every contradiction; with
+/// nothing listed, nothing is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    setting: Setting,
+    ceilings: BTreeMap<Currency, Money>,
+    schemes: Vec<String>,
+    chains: Vec<ChainId>,
+    assets: BTreeMap<AssetId, AllowedAsset>,
+    recipients: Recipients,
+    hosts: Hosts,
+    limits: Vec<Limit>,
+    max_lifetime_s: u64,
+    repeat_window_s: u64,
+    body_cap_bytes: u64,
+    loopback: BTreeMap<Host, IpAddr>,
+    ca_file: Option<String>,
+}
+
+/// An allowed asset and its ceiling in its own units, worked out once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AllowedAsset {
+    pub(crate) asset: Asset,
+    pub(crate) cap: Money,
+    pub(crate) cap_units: u128,
+}
+
+impl AllowedAsset {
+    pub(crate) const fn covers(&self, amount: Amount) -> bool {
+        amount.units() <= self.cap_units
+    }
+}
+
+/// Who may be paid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Recipients {
+    /// Anybody.
+    Any,
+    /// Whoever is listed.
+    Listed(BTreeSet<Address>),
+}
+
+impl Recipients {
+    fn allow(&self, payee: &Address) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Listed(listed) => listed.contains(payee),
+        }
+    }
+}
+
+/// Who may be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Hosts {
+    /// Every https host on its default port, by the same rule.
+    Any(HostRule),
+    /// Whoever is listed.
+    Listed(BTreeMap<Origin, HostRule>),
+}
+
+/// What holds for one origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRule {
+    methods: Vec<Method>,
+    content: ContentMode,
+    recipients: Recipients,
+    ceilings: BTreeMap<Currency, Money>,
+    resource_hosts: Vec<Host>,
+    body_limit_bytes: u64,
+}
+
+impl HostRule {
+    /// Whether it lists `method`.
+    #[must_use]
+    pub fn allows_method(&self, method: Method) -> bool {
+        self.methods.contains(&method)
+    }
+
+    /// The methods that it lists.
+    #[must_use]
+    pub fn methods(&self) -> &[Method] {
+        &self.methods
+    }
+
+    /// How much of an answer the model sees.
+    #[must_use]
+    pub const fn content(&self) -> ContentMode {
+        self.content
+    }
+
+    /// Whether `payee` may be paid for this origin.
+    #[must_use]
+    pub fn allows_payee(&self, payee: &Address) -> bool {
+        self.recipients.allow(payee)
+    }
+
+    /// Its own ceiling for one payment in `currency`, lower than the general one.
+    #[must_use]
+    pub fn ceiling(&self, currency: Currency) -> Option<Money> {
+        self.ceilings.get(&currency).copied()
+    }
+
+    /// Whether the seller may name `host` as the resource of its terms.
+    #[must_use]
+    pub fn allows_resource_host(&self, host: &Host) -> bool {
+        self.resource_hosts.contains(host)
+    }
+
+    /// The largest body that may be sent, in bytes.
+    #[must_use]
+    pub const fn body_limit_bytes(&self) -> u64 {
+        self.body_limit_bytes
+    }
+}
+
+impl Rules {
+    /// Where they apply.
+    #[must_use]
+    pub const fn setting(&self) -> Setting {
+        self.setting
+    }
+
+    /// The ceiling for one payment in `currency`.
+    #[must_use]
+    pub fn ceiling(&self, currency: Currency) -> Option<Money> {
+        self.ceilings.get(&currency).copied()
+    }
+
+    /// The ceilings for one payment, one for each currency.
+    pub fn ceilings(&self) -> impl Iterator<Item = Money> {
+        self.ceilings.values().copied()
+    }
+
+    /// The x402 schemes that may be paid; none when the list was empty.
+    #[must_use]
+    pub fn schemes(&self) -> &[String] {
+        &self.schemes
+    }
+
+    /// The networks that may be paid on: all of them real, or all of them test networks.
+    #[must_use]
+    pub fn chains(&self) -> &[ChainId] {
+        &self.chains
+    }
+
+    /// The assets that may be paid with.
+    pub fn assets(&self) -> impl Iterator<Item = &Asset> {
+        self.assets.values().map(|allowed| &allowed.asset)
+    }
+
+    /// The asset with this id, if it may be paid with.
+    #[must_use]
+    pub fn asset(&self, id: &AssetId) -> Option<&Asset> {
+        self.allowed_asset(id).map(|allowed| &allowed.asset)
+    }
+
+    pub(crate) fn allowed_asset(&self, id: &AssetId) -> Option<&AllowedAsset> {
+        self.assets.get(id)
+    }
+
+    /// The listed recipients; `None` when anybody may be paid. A host's own list narrows it.
+    #[must_use]
+    pub const fn recipients(&self) -> Option<&BTreeSet<Address>> {
+        match &self.recipients {
+            Recipients::Any => None,
+            Recipients::Listed(listed) => Some(listed),
+        }
+    }
+
+    /// The rule for `origin`, listed or general; `None` means that it may not be asked.
+    #[must_use]
+    pub fn host_rule(&self, origin: &Origin) -> Option<&HostRule> {
+        match &self.hosts {
+            Hosts::Listed(listed) => listed.get(origin),
+            Hosts::Any(rule) => {
+                let usual_port = origin.port == Scheme::Https.default_port();
+                (usual_port || self.setting == Setting::Sandbox).then_some(rule)
+            }
+        }
+    }
+
+    /// Whether every https host may be asked.
+    #[must_use]
+    pub const fn allow_any_host(&self) -> bool {
+        matches!(self.hosts, Hosts::Any(_))
+    }
+
+    /// The origins that are listed; none when any host may be asked.
+    pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+        let listed = match &self.hosts {
+            Hosts::Any(_) => None,
+            Hosts::Listed(listed) => Some(listed.keys()),
+        };
+        listed.into_iter().flatten()
+    }
+
+    /// The limits over many payments. Each has an amount or a count, never both: what was written
+    /// as one entry with both stands here as two.
+    #[must_use]
+    pub fn limits(&self) -> &[Limit] {
+        &self.limits
+    }
+
+    /// The longest life of a signed payment, in seconds.
+    #[must_use]
+    pub const fn max_lifetime_s(&self) -> u64 {
+        self.max_lifetime_s
+    }
+
+    /// How long an identical call gets the first one's result, in seconds.
+    #[must_use]
+    pub const fn repeat_window_s(&self) -> u64 {
+        self.repeat_window_s
+    }
+
+    /// How much of an answer is kept, in bytes.
+    #[must_use]
+    pub const fn body_cap_bytes(&self) -> u64 {
+        self.body_cap_bytes
+    }
+
+    /// How much of an answer from `origin` the model sees; nothing when no rule covers it.
+    #[must_use]
+    pub fn content_mode(&self, origin: &Origin) -> ContentMode {
+        self.host_rule(origin).map_or(ContentMode::Withhold, HostRule::content)
+    }
+
+    /// Names and the loopback addresses that stand for them. Empty outside a sandbox.
+    #[must_use]
+    pub const fn loopback_map(&self) -> &BTreeMap<Host, IpAddr> {
+        &self.loopback
+    }
+
+    /// The loopback address that stands for `host`: mapped, or the host itself. Always `None`
+    /// outside a sandbox.
+    #[must_use]
+    pub fn loopback_of(&self, host: &Host) -> Option<IpAddr> {
+        if self.setting != Setting::Sandbox {
+            return None;
+        }
+        let itself = host.ip().filter(|ip| classify(*ip) == AddressClass::Loopback);
+        self.loopback.get(host).copied().or(itself)
+    }
+
+    /// Whether plain http is allowed for `host`: only for loopback, only in a sandbox.
+    #[must_use]
+    pub fn allow_http_loopback(&self, host: &Host) -> bool {
+        self.loopback_of(host).is_some()
+    }
+
+    /// The file name, inside the sandbox folder, of one more certificate authority. Always `None`
+    /// outside a sandbox.
+    #[must_use]
+    pub fn ca_file(&self) -> Option<&str> {
+        self.ca_file.as_deref()
+    }
+}

@@ -1,0 +1,339 @@
+//! From a draft to rules, contradiction by contradiction. It must never repair what it could refuse.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Display;
+use core::net::IpAddr;
+
+use super::draft::{Ceilings, Draft, HostDraft, PaymentDraft, SandboxDraft, Setting};
+use super::{AllowedAsset, HostRule, Hosts, Recipients, RuleFault, Rules};
+use crate::address_class::{AddressClass, classify};
+use crate::asset::{Asset, AssetTable};
+use crate::chain::{Address, AssetId, ChainId};
+use crate::errand::Method;
+use crate::limit::Limit;
+use crate::money::{Currency, Money};
+use crate::quantity::{ByteSize, Span};
+use crate::site::{Host, Origin, Scheme};
+
+/// The only chains of a sandbox: play money that everybody knows to be play money.
+const SANDBOX_CHAINS: [ChainId; 3] = [ChainId::BASE_SEPOLIA, ChainId::SEPOLIA, ChainId::LOCAL];
+
+/// `max_lifetime`, in seconds: default, least and most.
+const LIFETIME_S: Range = Range { default: 300, least: 10, most: 3_600 };
+/// `repeat_window`, in seconds: default, least and most.
+const REPEAT_S: Range = Range { default: 120, least: 1, most: 86_400 };
+/// `max_body`, in bytes: default, least and most.
+const BODY_BYTES: Range = Range { default: 256 << 10, least: 1, most: 64 << 20 };
+/// `body_limit`, in bytes: default, least and most.
+const SENT_BYTES: Range = Range { default: 64 << 10, least: 1, most: 64 << 10 };
+
+struct Range {
+    default: u64,
+    least: u64,
+    most: u64,
+}
+
+impl Rules {
+    /// Makes rules of a draft.
+    ///
+    /// Guarantees: nothing listed twice, no wildcard, one of mainnet and testnet, a ceiling above
+    /// zero for the currency of every allowed asset, every money value exact in the units of every
+    /// asset of its currency, and in a sandbox nothing but its test chains.
+    ///
+    /// # Errors
+    ///
+    /// The first [`RuleFault`] found; fixing it may uncover another.
+    pub fn new(draft: Draft, setting: Setting) -> Result<Self, RuleFault> {
+        let Draft { payment, limits, hosts, assets, sandbox } = draft;
+        check_schemes(&payment.schemes)?;
+        check_networks(&payment.networks, setting)?;
+        let (loopback, ca_file) = sandbox_of(sandbox, setting)?;
+        let ceilings = ceilings_of(&payment.max_per_payment)?;
+        let assets = assets_of(&payment, assets, &ceilings)?;
+        check_money(ceilings.values().copied(), &assets)?;
+        let limits = limits_of(limits)?;
+        check_money(limits.iter().filter_map(|limit| limit.max), &assets)?;
+        let recipients = recipients_of(&payment)?;
+        let mut rules = Self {
+            setting,
+            ceilings,
+            schemes: payment.schemes,
+            chains: payment.networks,
+            assets,
+            recipients,
+            hosts: Hosts::Listed(BTreeMap::new()),
+            limits,
+            max_lifetime_s: span("max_lifetime", payment.max_lifetime, LIFETIME_S)?,
+            repeat_window_s: span("repeat_window", payment.repeat_window, REPEAT_S)?,
+            body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
+            loopback,
+            ca_file,
+        };
+        rules.hosts = match (payment.allow_any_host, hosts.is_empty()) {
+            (true, true) => Hosts::Any(rules.rule_for_any_host()),
+            (true, false) => return Err(RuleFault::Hosts),
+            (false, _) => Hosts::Listed(rules.listed_hosts(hosts)?),
+        };
+        Ok(rules)
+    }
+
+    fn rule_for_any_host(&self) -> HostRule {
+        HostRule {
+            methods: default_methods(),
+            content: super::ContentMode::Withhold,
+            recipients: self.recipients.clone(),
+            ceilings: BTreeMap::new(),
+            resource_hosts: Vec::new(),
+            body_limit_bytes: SENT_BYTES.default,
+        }
+    }
+
+    fn listed_hosts(&self, hosts: Vec<HostDraft>) -> Result<BTreeMap<Origin, HostRule>, RuleFault> {
+        check_twice("[[host]]", hosts.iter().map(|host| &host.origin))?;
+        let rule = |host: HostDraft| Ok((host.origin.clone(), self.host_rule_of(host)?));
+        hosts.into_iter().map(rule).collect()
+    }
+
+    fn host_rule_of(&self, host: HostDraft) -> Result<HostRule, RuleFault> {
+        let origin = &host.origin;
+        if origin.scheme == Scheme::Http && !self.allow_http_loopback(&origin.host) {
+            return Err(RuleFault::PlainHttp(host.origin));
+        }
+        let methods = host.methods.clone().unwrap_or_else(default_methods);
+        if let Some(method) = first_twice(methods.iter()) {
+            return Err(RuleFault::MethodTwice { origin: origin.clone(), method: *method });
+        }
+        if host.body_limit.is_some() && !methods.contains(&Method::Post) {
+            return Err(RuleFault::BodyLimitWithoutPost(host.origin));
+        }
+        check_twice("resource_hosts", host.resource_hosts.iter())?;
+        Ok(HostRule {
+            methods,
+            content: host.content,
+            recipients: self.host_recipients(&host)?,
+            ceilings: self.host_ceilings(&host)?,
+            body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
+            resource_hosts: host.resource_hosts,
+        })
+    }
+
+    fn host_recipients(&self, host: &HostDraft) -> Result<Recipients, RuleFault> {
+        let listed = match (&host.recipients, host.allow_any_recipient) {
+            (Some(_), true) => return Err(RuleFault::HostRecipients(host.origin.clone())),
+            (None, true) => return Ok(Recipients::Any),
+            (None, false) => return Ok(self.recipients.clone()),
+            (Some(listed), false) => listed_once(listed)?,
+        };
+        match listed.iter().find(|payee| !self.recipients.allow(payee)) {
+            None => Ok(Recipients::Listed(listed)),
+            Some(payee) => Err(RuleFault::RecipientNotInPayment { origin: host.origin.clone(), payee: *payee }),
+        }
+    }
+
+    fn host_ceilings(&self, host: &HostDraft) -> Result<BTreeMap<Currency, Money>, RuleFault> {
+        let Some(ceilings) = &host.max_per_payment else { return Ok(BTreeMap::new()) };
+        let ceilings = ceilings_of(ceilings)?;
+        check_money(ceilings.values().copied(), &self.assets)?;
+        for ceiling in ceilings.values().copied() {
+            match self.ceiling(ceiling.currency()) {
+                Some(general) if !ceiling.is_within(general) => {
+                    return Err(RuleFault::HostCeiling { origin: host.origin.clone(), ceiling, general });
+                }
+                _ => {}
+            }
+        }
+        Ok(ceilings)
+    }
+}
+
+fn default_methods() -> Vec<Method> {
+    [Method::Get, Method::Head].into()
+}
+
+fn check_schemes(schemes: &[String]) -> Result<(), RuleFault> {
+    check_twice("schemes", schemes.iter())?;
+    if let Some(wild) = schemes.iter().find(|scheme| scheme.contains('*')) {
+        return Err(RuleFault::Wildcard(wild.clone()));
+    }
+    match schemes.iter().find(|scheme| *scheme != "exact") {
+        None => Ok(()),
+        Some(other) => Err(RuleFault::UnknownScheme(other.clone())),
+    }
+}
+
+fn check_networks(networks: &[ChainId], setting: Setting) -> Result<(), RuleFault> {
+    check_twice("networks", networks.iter())?;
+    if let Some(unknown) = networks.iter().find(|chain| chain.name().is_none()) {
+        return Err(RuleFault::UnknownNetwork(*unknown));
+    }
+    for chain in networks {
+        match setting {
+            Setting::Sandbox if !SANDBOX_CHAINS.contains(chain) => {
+                return Err(RuleFault::NotASandboxNetwork(*chain));
+            }
+            Setting::Real if *chain == ChainId::LOCAL => return Err(RuleFault::SandboxNetwork(*chain)),
+            _ => {}
+        }
+    }
+    let test = networks.iter().find(|chain| chain.is_testnet());
+    let real = networks.iter().find(|chain| !chain.is_testnet());
+    match (real, test) {
+        (Some(real), Some(test)) => Err(RuleFault::MixedNetworks { real: *real, test: *test }),
+        _ => Ok(()),
+    }
+}
+
+type Loopback = (BTreeMap<Host, IpAddr>, Option<String>);
+
+fn sandbox_of(sandbox: Option<SandboxDraft>, setting: Setting) -> Result<Loopback, RuleFault> {
+    let SandboxDraft { hosts, ca } = match (sandbox, setting) {
+        (None, _) => return Ok(Loopback::default()),
+        (Some(_), Setting::Real) => return Err(RuleFault::SandboxTable),
+        (Some(sandbox), Setting::Sandbox) => sandbox,
+    };
+    if let Some(host) = hosts.keys().find(|host| host.ip().is_some()) {
+        return Err(RuleFault::MappedAddress(host.clone()));
+    }
+    let outside = |address: &IpAddr| classify(*address) != AddressClass::Loopback;
+    if let Some((host, address)) = hosts.iter().find(|(_, address)| outside(address)) {
+        return Err(RuleFault::NotLoopback { host: host.clone(), address: *address });
+    }
+    match ca {
+        Some(name) if !is_plain_file_name(&name) => Err(RuleFault::CaFile(name)),
+        ca => Ok((hosts, ca)),
+    }
+}
+
+/// Whether `name` can only be a file right inside a folder.
+fn is_plain_file_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    !name.is_empty() && !name.starts_with('.') && name.bytes().all(plain)
+}
+
+fn ceilings_of(ceilings: &Ceilings) -> Result<BTreeMap<Currency, Money>, RuleFault> {
+    if ceilings.0.is_empty() {
+        return Err(RuleFault::NoCeiling);
+    }
+    check_twice("max_per_payment", ceilings.0.iter().map(|money| money.currency()))?;
+    Ok(ceilings.0.iter().map(|money| (money.currency(), *money)).collect())
+}
+
+fn assets_of(
+    payment: &PaymentDraft,
+    added: Vec<Asset>,
+    ceilings: &BTreeMap<Currency, Money>,
+) -> Result<BTreeMap<AssetId, AllowedAsset>, RuleFault> {
+    check_twice("[[asset]]", added.iter().map(|asset| asset.id))?;
+    check_twice("assets", payment.assets.iter())?;
+    let table = added.into_iter().try_fold(AssetTable::builtin(), AssetTable::with)?;
+    let allow = |id: &AssetId| {
+        let asset = table.find(id).ok_or(RuleFault::UnknownAsset(*id))?.clone();
+        if !payment.networks.contains(&id.chain) {
+            return Err(RuleFault::AssetWithoutNetwork(*id));
+        }
+        let currency = asset.currency;
+        let cap = ceilings.get(&currency).copied();
+        let cap = cap.ok_or(RuleFault::CurrencyWithoutCeiling { asset: *id, currency })?;
+        let too_fine = RuleFault::TooFine { money: cap, asset: *id };
+        let cap_units = cap.to_units(&asset).ok_or(too_fine)?;
+        Ok((*id, AllowedAsset { asset, cap, cap_units }))
+    };
+    payment.assets.iter().map(allow).collect()
+}
+
+/// Refuses money of nothing, in a currency nobody pays in, or finer than an asset can pay.
+fn check_money(values: impl Iterator<Item = Money>, assets: &BTreeMap<AssetId, AllowedAsset>) -> Result<(), RuleFault> {
+    for money in values {
+        if money.is_zero() {
+            return Err(RuleFault::ZeroMoney(money));
+        }
+        let of_its_currency = || assets.values().filter(|one| one.asset.currency == money.currency());
+        if of_its_currency().next().is_none() && !assets.is_empty() {
+            return Err(RuleFault::CurrencyWithoutAsset(money));
+        }
+        if let Some(one) = of_its_currency().find(|one| money.to_units(&one.asset).is_none()) {
+            return Err(RuleFault::TooFine { money, asset: one.asset.id });
+        }
+    }
+    Ok(())
+}
+
+/// Checks limits and takes apart those with both an amount and a count.
+fn limits_of(limits: Vec<Limit>) -> Result<Vec<Limit>, RuleFault> {
+    let mut single: Vec<Limit> = Vec::new();
+    for limit in limits {
+        let Limit { scope, window, max, count } = limit;
+        if max.is_none() && count.is_none() {
+            return Err(RuleFault::EmptyLimit { scope, window });
+        }
+        if count == Some(0) {
+            return Err(RuleFault::ZeroCount { scope, window });
+        }
+        let amount = max.map(|max| Limit { scope, window, max: Some(max), count: None });
+        let number = count.map(|count| Limit { scope, window, max: None, count: Some(count) });
+        for one in amount.into_iter().chain(number) {
+            let subject = |limit: &Limit| (limit.scope, limit.window, limit.max.map(Money::currency));
+            if single.iter().any(|known| subject(known) == subject(&one)) {
+                return Err(RuleFault::LimitTwice { scope, window });
+            }
+            single.push(one);
+        }
+    }
+    Ok(single)
+}
+
+fn recipients_of(payment: &PaymentDraft) -> Result<Recipients, RuleFault> {
+    match (&payment.recipients, payment.allow_any_recipient) {
+        (Some(listed), false) => Ok(Recipients::Listed(listed_once(listed)?)),
+        (None, true) => Ok(Recipients::Any),
+        (Some(_), true) | (None, false) => Err(RuleFault::Recipients),
+    }
+}
+
+fn listed_once(listed: &[Address]) -> Result<BTreeSet<Address>, RuleFault> {
+    check_twice("recipients", listed.iter())?;
+    Ok(listed.iter().copied().collect())
+}
+
+fn span(what: &'static str, given: Option<Span>, range: Range) -> Result<u64, RuleFault> {
+    let text = |secs| Span::from_secs(secs).map(|span| span.to_string()).unwrap_or_default();
+    within(what, given.map(Span::secs), range, text)
+}
+
+fn size(what: &'static str, given: Option<ByteSize>, range: Range) -> Result<u64, RuleFault> {
+    let text = |bytes| ByteSize::from_bytes(bytes).map(|size| size.to_string()).unwrap_or_default();
+    within(what, given.map(ByteSize::bytes), range, text)
+}
+
+fn within(
+    what: &'static str,
+    given: Option<u64>,
+    range: Range,
+    text: impl Fn(u64) -> String,
+) -> Result<u64, RuleFault> {
+    let value = given.unwrap_or(range.default);
+    if (range.least..=range.most).contains(&value) {
+        return Ok(value);
+    }
+    Err(RuleFault::OutOfRange { what, value: text(value), least: text(range.least), most: text(range.most) })
+}
+
+fn check_twice<T: Ord + Display>(what: &'static str, values: impl Iterator<Item = T>) -> Result<(), RuleFault> {
+    match first_twice(values) {
+        None => Ok(()),
+        Some(value) => Err(RuleFault::Twice { what, value: value.to_string() }),
+    }
+}
+
+fn first_twice<T: Ord>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut seen = BTreeSet::new();
+    for value in values {
+        if seen.contains(&value) {
+            return Some(value);
+        }
+        seen.insert(value);
+    }
+    None
+}

@@ -1,0 +1,180 @@
+//! The rules as an operator wrote them: the file `bursar.toml`, field by field. A draft must never
+//! decide anything; only [`Rules::new`](super::Rules::new) makes rules of it.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::net::IpAddr;
+
+use crate::asset::Asset;
+use crate::chain::{Address, AssetId, ChainId};
+use crate::errand::Method;
+use crate::limit::Limit;
+use crate::money::Money;
+use crate::quantity::{ByteSize, Span};
+use crate::site::{Host, Origin};
+
+/// Where rules apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Setting {
+    /// A profile that may hold real money.
+    Real,
+    /// A sandbox folder: play money only, and in turn loopback sellers and an extra CA.
+    Sandbox,
+}
+
+/// The whole file. Unknown keys are refused everywhere, so a typing mistake cannot drop a rule.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// `[payment]`
+    pub payment: PaymentDraft,
+    /// `[[limit]]`
+    #[serde(default, rename = "limit")]
+    pub limits: Vec<Limit>,
+    /// `[[host]]`
+    #[serde(default, rename = "host")]
+    pub hosts: Vec<HostDraft>,
+    /// `[[asset]]`: additions to the built-in table.
+    #[serde(default, rename = "asset")]
+    pub assets: Vec<Asset>,
+    /// `[sandbox]`
+    #[serde(default)]
+    pub sandbox: Option<SandboxDraft>,
+}
+
+/// `[payment]`: what holds for every payment.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentDraft {
+    /// The most that one payment may cost: one money value, or a list with one for each currency.
+    pub max_per_payment: Ceilings,
+    /// The x402 schemes; only `exact` exists so far.
+    #[serde(default = "exact")]
+    pub schemes: Vec<String>,
+    /// The networks.
+    pub networks: Vec<ChainId>,
+    /// The assets.
+    pub assets: Vec<AssetId>,
+    /// Who may be paid; exactly one of this and `allow_any_recipient`.
+    #[serde(default)]
+    pub recipients: Option<Vec<Address>>,
+    /// Whether anybody may be paid.
+    #[serde(default)]
+    pub allow_any_recipient: bool,
+    /// The longest life of a signed payment; 5 minutes by default.
+    #[serde(default)]
+    pub max_lifetime: Option<Span>,
+    /// Whether every https host may be asked; not together with `[[host]]` entries.
+    #[serde(default)]
+    pub allow_any_host: bool,
+    /// How long an identical call gets the first one's result; 2 minutes by default.
+    #[serde(default)]
+    pub repeat_window: Option<Span>,
+    /// How much of an answer is kept; 256 KiB by default.
+    #[serde(default)]
+    pub max_body: Option<ByteSize>,
+}
+
+/// `[[host]]`: what holds for one origin.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostDraft {
+    /// Scheme, host and port.
+    pub origin: Origin,
+    /// The methods; GET and HEAD by default.
+    #[serde(default)]
+    pub methods: Option<Vec<Method>>,
+    /// How much of an answer the model sees; nothing by default.
+    #[serde(default)]
+    pub content: ContentMode,
+    /// Who may be paid for this host: some of the recipients of `[payment]`.
+    #[serde(default)]
+    pub recipients: Option<Vec<Address>>,
+    /// Whether anybody may be paid for this host, for sellers that rotate payees.
+    #[serde(default)]
+    pub allow_any_recipient: bool,
+    /// A lower ceiling for one payment to this host.
+    #[serde(default)]
+    pub max_per_payment: Option<Ceilings>,
+    /// Other hosts that this seller may name as the resource of its terms.
+    #[serde(default)]
+    pub resource_hosts: Vec<Host>,
+    /// The largest body that may be sent; 64 KiB by default and at most.
+    #[serde(default)]
+    pub body_limit: Option<ByteSize>,
+}
+
+/// `[sandbox]`: what only play money allows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxDraft {
+    /// Names and the loopback addresses that stand for them.
+    #[serde(default)]
+    pub hosts: BTreeMap<Host, IpAddr>,
+    /// The file name, inside the sandbox folder, of one more certificate authority (PEM).
+    #[serde(default)]
+    pub ca: Option<String>,
+}
+
+/// How much of an answer the model sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContentMode {
+    /// Nothing but its digest, length and type.
+    #[default]
+    Withhold,
+    /// Listed fields.
+    Fields,
+    /// A capped prefix, marked as untrusted.
+    Text,
+    /// The name of the file that it is kept in.
+    File,
+}
+
+/// One ceiling, or one for each currency.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ceilings(pub Vec<Money>);
+
+impl serde::Serialize for Ceilings {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [only] => only.serialize(serializer),
+            many => many.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Ceilings {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CeilingsVisitor)
+    }
+}
+
+struct CeilingsVisitor;
+
+impl<'de> serde::de::Visitor<'de> for CeilingsVisitor {
+    type Value = Ceilings;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("money as a string such as \"0.05 USD\", or a list with one for each currency")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Ceilings, E> {
+        text.parse().map(|money| Ceilings([money].into())).map_err(E::custom)
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Ceilings, A::Error> {
+        let mut ceilings = Vec::new();
+        while let Some(money) = list.next_element()? {
+            ceilings.push(money);
+        }
+        Ok(Ceilings(ceilings))
+    }
+}
+
+fn exact() -> Vec<String> {
+    [String::from("exact")].into()
+}

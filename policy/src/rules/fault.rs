@@ -1,0 +1,178 @@
+//! What can be wrong with rules: one sentence each. It must never be shown to a model.
+
+use alloc::string::String;
+
+use crate::asset::AssetFault;
+use crate::chain::{Address, AssetId, ChainId};
+use crate::errand::Method;
+use crate::limit::{Scope, Window};
+use crate::money::{Currency, Money};
+use crate::site::{Host, Origin};
+
+/// Why a draft is not rules. Each says what to change.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RuleFault {
+    /// Both `recipients` and `allow_any_recipient`, or neither, under `[payment]`.
+    #[error("[payment] needs exactly one of `recipients` and `allow_any_recipient = true`")]
+    Recipients,
+    /// Both under one `[[host]]`.
+    #[error("the host `{0}` has both `recipients` and `allow_any_recipient = true`; keep one of them")]
+    HostRecipients(Origin),
+    /// A host lists somebody whom `[payment]` does not.
+    #[error(
+        "the host `{origin}` lists the recipient `{payee}`, which `recipients` of [payment] does not; add it there"
+    )]
+    RecipientNotInPayment {
+        /// The host.
+        origin: Origin,
+        /// The recipient.
+        payee: Address,
+    },
+    /// `[[host]]` entries beside `allow_any_host`.
+    #[error("`allow_any_host = true` contradicts the [[host]] entries; remove one or the other")]
+    Hosts,
+    /// Real and play money.
+    #[error("`{real}` has real money and `{test}` does not; a profile is one or the other")]
+    MixedNetworks {
+        /// A network with real money.
+        real: ChainId,
+        /// A test network.
+        test: ChainId,
+    },
+    /// A network nobody has described.
+    #[error("the network `{0}` is unknown; correct its number")]
+    UnknownNetwork(ChainId),
+    /// A network that a sandbox must not touch.
+    #[error("the network `{0}` is not allowed in a sandbox; use `eip155:84532`, `eip155:11155111` or `eip155:31337`")]
+    NotASandboxNetwork(ChainId),
+    /// The local test network outside a sandbox.
+    #[error("the network `{0}` is for sandboxes only")]
+    SandboxNetwork(ChainId),
+    /// `[sandbox]` outside one.
+    #[error("[sandbox] is allowed in a sandbox only; remove it, or use --sandbox")]
+    SandboxTable,
+    /// A mapped host that is not loopback.
+    #[error("[sandbox] maps `{host}` to `{address}`, which is not a loopback address")]
+    NotLoopback {
+        /// The host.
+        host: Host,
+        /// The address.
+        address: core::net::IpAddr,
+    },
+    /// A host that is an address already.
+    #[error("[sandbox] maps the address `{0}`; only names can be mapped")]
+    MappedAddress(Host),
+    /// A certificate file outside the sandbox folder.
+    #[error("`ca` is `{0}`; it must be a plain file name inside the sandbox folder")]
+    CaFile(String),
+    /// A scheme nobody can sign.
+    #[error("the scheme `{0}` is not supported; use `exact`")]
+    UnknownScheme(String),
+    /// An asset nobody has described.
+    #[error("the asset `{0}` is unknown; describe it under [[asset]]")]
+    UnknownAsset(AssetId),
+    /// An asset on a network that is not listed.
+    #[error("the asset `{0}` is on a network that `networks` does not list; add the network or remove the asset")]
+    AssetWithoutNetwork(AssetId),
+    /// A description of an asset that contradicts the table.
+    #[error(transparent)]
+    Asset(#[from] AssetFault),
+    /// No ceiling for an allowed asset's currency.
+    #[error("the asset `{asset}` is in `{currency}`, for which `max_per_payment` has no ceiling")]
+    CurrencyWithoutCeiling {
+        /// The asset.
+        asset: AssetId,
+        /// Its currency.
+        currency: Currency,
+    },
+    /// A currency that none of the assets is in.
+    #[error("`{0}` is in a currency that no listed asset is in; remove it or list an asset")]
+    CurrencyWithoutAsset(Money),
+    /// An empty list of ceilings.
+    #[error("`max_per_payment` is empty; give a ceiling such as `0.05 USD`")]
+    NoCeiling,
+    /// A ceiling or limit of nothing.
+    #[error("`{0}` as a ceiling or limit allows nothing; give an amount above zero")]
+    ZeroMoney(Money),
+    /// A ceiling or limit finer than an asset can pay.
+    #[error("`{money}` is finer than the asset `{asset}` can pay; give fewer decimals")]
+    TooFine {
+        /// The ceiling or limit.
+        money: Money,
+        /// The asset.
+        asset: AssetId,
+    },
+    /// A host's ceiling above the general one.
+    #[error("the host `{origin}` has the ceiling `{ceiling}` above that of [payment], `{general}`; lower it")]
+    HostCeiling {
+        /// The host.
+        origin: Origin,
+        /// Its ceiling.
+        ceiling: Money,
+        /// The general ceiling.
+        general: Money,
+    },
+    /// A limit without anything to hold.
+    #[error("the limit `{scope}` over `{window}` has neither `max` nor `count`; give at least one")]
+    EmptyLimit {
+        /// Its scope.
+        scope: Scope,
+        /// Its window.
+        window: Window,
+    },
+    /// A count of zero.
+    #[error("the limit `{scope}` over `{window}` has `count = 0`, which allows nothing; give a number above zero")]
+    ZeroCount {
+        /// Its scope.
+        scope: Scope,
+        /// Its window.
+        window: Window,
+    },
+    /// Two limits on one thing.
+    #[error("the limit `{scope}` over `{window}` is given twice; keep one of them")]
+    LimitTwice {
+        /// Its scope.
+        scope: Scope,
+        /// Its window.
+        window: Window,
+    },
+    /// Something listed twice.
+    #[error("`{what}` lists `{value}` twice; remove one")]
+    Twice {
+        /// The list.
+        what: &'static str,
+        /// The value.
+        value: String,
+    },
+    /// A wildcard.
+    #[error("`{0}` contains a wildcard; list every value by itself")]
+    Wildcard(String),
+    /// Plain http where it is not allowed.
+    #[error(
+        "the host `{0}` is not https; http is allowed in a sandbox only, for a host that [sandbox] maps to loopback"
+    )]
+    PlainHttp(Origin),
+    /// A body limit where no body is sent.
+    #[error("the host `{0}` has a `body_limit` without the method `POST`; add the method or remove the limit")]
+    BodyLimitWithoutPost(Origin),
+    /// A duration or size that cannot work.
+    #[error("`{what}` is `{value}`; give {least} to {most}")]
+    OutOfRange {
+        /// The key.
+        what: &'static str,
+        /// Its value.
+        value: String,
+        /// The least that works.
+        least: String,
+        /// The most that is sensible.
+        most: String,
+    },
+    /// A method listed for a host twice.
+    #[error("the host `{origin}` lists the method `{method}` twice; remove one")]
+    MethodTwice {
+        /// The host.
+        origin: Origin,
+        /// The method.
+        method: Method,
+    },
+}

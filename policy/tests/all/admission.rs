@@ -1,0 +1,225 @@
+//! The last yes: sessions, budgets and limits never give out more than they have.
+
+use bursar_policy::refusal::Breach;
+use bursar_policy::*;
+use proptest::prelude::*;
+
+use crate::builders::*;
+
+fn session() -> SessionId {
+    SessionId::from_random([1; 16])
+}
+
+pub(crate) fn facts() -> PaymentFacts {
+    PaymentFacts {
+        session: session(),
+        origin: ORIGIN.parse().unwrap(),
+        payee: address(PAYEE),
+        asset: usdc(),
+        money: money("0.01 USD"),
+    }
+}
+
+fn limit(scope: Scope, max: Option<&str>, count: Option<u32>) -> Limit {
+    Limit { scope, window: Window::Rolling { secs: 86_400 }, max: max.map(money), count }
+}
+
+fn limited(limits: Vec<Limit>) -> Rules {
+    rules(Draft { limits, ..draft() })
+}
+
+fn five_dollars() -> Rules {
+    limited(vec![limit(Scope::All, Some("5 USD"), None)])
+}
+
+/// An open session of one dollar and nothing counted yet.
+fn standing(rules: &Rules) -> Standing {
+    let total = |limit: &Limit| Total { limit: *limit, key: limit.key(&facts()), amount: money("0 USD"), count: 0 };
+    Standing {
+        frozen: false,
+        latched: false,
+        session: SessionStanding {
+            id: session(),
+            budget: money("1 USD"),
+            spent: money("0 USD"),
+            expires_s: NOW_S + 3600,
+            closed: false,
+        },
+        totals: rules.limits().iter().map(total).collect(),
+    }
+}
+
+fn vetted(rules: &Rules, units: u128) -> Vetted<Terms> {
+    let document = challenge(vec![Offer { amount: Said::Text(units.to_string()), ..offer() }]);
+    judge(rules, &errand(), &document, None, NOW_S).unwrap()
+}
+
+fn admitted(rules: &Rules, standing: &Standing, units: u128) -> Result<Admitted, Vec<Refusal>> {
+    admit(rules, standing, vetted(rules, units), facts(), NOW_S)
+}
+
+/// Why a cent is not admitted once `spoil` was there.
+pub(crate) fn refusals(spoil: impl Fn(&mut Standing)) -> Vec<Refusal> {
+    let rules = five_dollars();
+    let mut standing = standing(&rules);
+    spoil(&mut standing);
+    admitted(&rules, &standing, 10_000).unwrap_err()
+}
+
+#[test]
+fn a_payment_that_fits_is_admitted_with_the_facts_of_its_terms() {
+    let rules = five_dollars();
+    let lies = PaymentFacts { payee: address(EVIL), money: money("0.00 USD"), ..facts() };
+    let admitted = admit(&rules, &standing(&rules), vetted(&rules, 20_000), lies, NOW_S).unwrap();
+    assert_eq!(admitted.money(), money("0.02 USD"));
+    assert_eq!(admitted.terms().payee, address(PAYEE));
+    assert_eq!(admitted.facts(), &PaymentFacts { money: money("0.02 USD"), ..facts() });
+}
+
+#[test]
+fn everything_may_be_spent_to_exactly_nothing() {
+    let rules = limited(vec![limit(Scope::All, Some("5 USD"), Some(3))]);
+    let mut exact = standing(&rules);
+    exact.session.spent = money("0.99 USD");
+    exact.totals[0].amount = money("4.99 USD");
+    exact.totals[1].count = 2;
+    assert!(admitted(&rules, &exact, 10_000).is_ok());
+    assert_eq!(codes(&admitted(&rules, &exact, 10_001).unwrap_err()), ["over_session_budget", "over_limit"]);
+    exact.totals[1].count = 3;
+    let reasons = admitted(&rules, &exact, 10_000).unwrap_err();
+    let [Refusal::OverLimit { breach: Breach::Count { used: 3, max: 3 }, .. }] = reasons.as_slice() else {
+        panic!("{reasons:?}")
+    };
+}
+
+#[test]
+fn all_reasons_are_collected() {
+    let reasons = refusals(|standing| {
+        standing.frozen = true;
+        standing.latched = true;
+        standing.session.expires_s = 0;
+        standing.session.spent = money("1 USD");
+        standing.totals[0].amount = money("5 USD");
+    });
+    let expected = ["frozen", "ledger_latched", "session_expired", "over_session_budget", "over_limit"];
+    assert_eq!(codes(&reasons), expected);
+}
+
+#[test]
+fn an_unknown_or_foreign_total_refuses() {
+    let unread = |spoil: fn(&mut Standing)| {
+        let reasons = refusals(spoil);
+        let [Refusal::OverLimit { breach: Breach::Unread, .. }] = reasons.as_slice() else { panic!("{reasons:?}") };
+    };
+    unread(|standing| standing.totals.clear());
+    unread(|standing| standing.totals[0].amount = money("0 EUR"));
+    unread(|standing| standing.totals[0].key = "all|EUR".parse().unwrap());
+    unread(|standing| standing.totals[0].limit.max = Some(money("50 USD")));
+    unread(|standing| standing.totals[0].limit.window = Window::Lifetime);
+}
+
+#[test]
+fn a_foreign_or_overflowing_session_refuses() {
+    assert_eq!(codes(&refusals(|standing| standing.session.id = SessionId::from_random([2; 16]))), ["no_session"]);
+    assert_eq!(codes(&refusals(|standing| standing.session.budget = money("9 EUR"))), ["over_session_budget"]);
+    let full = Money::new(Currency::USD, u128::MAX);
+    let reasons = refusals(|standing| {
+        standing.session.budget = full;
+        standing.session.spent = full;
+        standing.totals[0].amount = full;
+    });
+    assert_eq!(codes(&reasons), ["over_session_budget", "over_limit"]);
+}
+
+#[test]
+fn terms_of_wider_rules_are_not_admitted_under_narrower_ones() {
+    let wide = five_dollars();
+    let mut narrow = draft();
+    narrow.payment.assets = Vec::new();
+    let narrow = rules(narrow);
+    let refused = admit(&narrow, &standing(&narrow), vetted(&wide, 10_000), facts(), NOW_S).unwrap_err();
+    assert_eq!(codes(&refused), ["asset_not_allowed"]);
+}
+
+#[test]
+fn a_session_ends_at_its_second() {
+    let rules = five_dollars();
+    let mut ending = standing(&rules);
+    ending.session.expires_s = NOW_S + 1;
+    assert!(admitted(&rules, &ending, 10_000).is_ok());
+    ending.session.expires_s = NOW_S;
+    assert_eq!(codes(&admitted(&rules, &ending, 10_000).unwrap_err()), ["session_expired"]);
+}
+
+/// Asks again and again, counting like a ledger; returns how many were admitted.
+fn buy_until_refused(rules: &Rules, mut standing: Standing, prices: &[u128]) -> usize {
+    let mut count = 0;
+    for price in prices {
+        let Ok(admitted) = admitted(rules, &standing, *price) else { continue };
+        count += 1;
+        standing.session.spent = standing.session.spent.checked_add(admitted.money()).unwrap();
+        for total in &mut standing.totals {
+            total.count += 1;
+            total.amount = total.amount.checked_add(admitted.money()).unwrap();
+            assert!(total.limit.max.is_none_or(|max| total.amount.is_within(max)));
+            assert!(total.limit.count.is_none_or(|max| total.count <= max));
+        }
+        assert!(standing.session.spent.is_within(standing.session.budget));
+    }
+    count
+}
+
+#[test]
+fn twenty_of_twenty_five_purchases_of_five_cents_fit_one_dollar() {
+    let rules = five_dollars();
+    assert_eq!(buy_until_refused(&rules, standing(&rules), &[50_000; 25]), 20);
+}
+
+proptest! {
+    #[test]
+    fn admission_never_overspends(
+        budget in 1..500_000_u128,
+        max in 1..500_000_u128,
+        count in 1..12_u32,
+        prices in prop::collection::vec(1..=50_000_u128, 0..40),
+    ) {
+        let dollars = |units: u128| Money::new(Currency::USD, units * 1_000_000_000_000);
+        let limits = vec![
+            Limit { max: Some(dollars(max)), ..limit(Scope::Payee, None, Some(count)) },
+            limit(Scope::Host, Some("0.30 USD"), None),
+        ];
+        let rules = limited(limits);
+        let mut standing = standing(&rules);
+        standing.session.budget = dollars(budget);
+        buy_until_refused(&rules, standing, &prices);
+    }
+
+    #[test]
+    fn exactly_as_many_fit_as_the_division_says(budget in 1..1_000_000_u128, price in 20_000..=50_000_u128) {
+        let rules = limited(Vec::new());
+        let mut standing = standing(&rules);
+        standing.session.budget = Money::new(Currency::USD, budget * 1_000_000_000_000);
+        let expected = usize::try_from(budget / price).unwrap();
+        let asked = vec![price; expected + 3];
+        prop_assert_eq!(buy_until_refused(&rules, standing, &asked), expected);
+    }
+
+    #[test]
+    fn whatever_the_ledger_says_nothing_panics(spent: u128, budget: u128, amount: u128, count: u32, now: u64, expires: u64) {
+        let rules = limited(vec![limit(Scope::All, Some("5 USD"), Some(3))]);
+        let mut odd = standing(&rules);
+        let dollars = |atto| Money::new(Currency::USD, atto);
+        odd.session.spent = dollars(spent);
+        odd.session.budget = dollars(budget);
+        odd.session.expires_s = expires;
+        for total in &mut odd.totals {
+            total.amount = dollars(amount);
+            total.count = count;
+        }
+        let verdict = admit(&rules, &odd, vetted(&rules, 10_000), facts(), now);
+        let cent = money("0.01 USD").atto();
+        let fits = |used: u128, most: u128| used.checked_add(cent).is_some_and(|after| after <= most);
+        let expected = fits(spent, budget) && fits(amount, money("5 USD").atto()) && count < 3 && now < expires;
+        prop_assert_eq!(verdict.is_ok(), expected);
+    }
+}

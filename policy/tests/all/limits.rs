@@ -1,0 +1,81 @@
+//! Limits: their text, their windows, the keys that their totals are read with.
+
+use bursar_policy::limit::WindowFault;
+use bursar_policy::*;
+
+use crate::builders::{PAYEE, address, money, usdc};
+
+fn facts() -> PaymentFacts {
+    PaymentFacts {
+        session: SessionId::from_random([1; 16]),
+        origin: "https://api.merchant.test".parse().unwrap(),
+        payee: address(PAYEE),
+        asset: usdc(),
+        money: money("0.01 USD"),
+    }
+}
+
+fn key(scope: Scope, max: Option<&str>) -> String {
+    Limit { scope, window: Window::Lifetime, max: max.map(money), count: None }.key(&facts()).to_string()
+}
+
+#[test]
+fn windows_are_lengths_of_time_or_lifetime() {
+    assert_eq!("90m".parse(), Ok(Window::Rolling { secs: 5400 }));
+    assert_eq!("lifetime".parse(), Ok(Window::Lifetime));
+    for text in ["", "0s", "24", "Lifetime", "day", "1 d"] {
+        assert_eq!(text.parse::<Window>(), Err(WindowFault), "{text}");
+    }
+    for text in ["30s", "90m", "1d", "7d", "lifetime"] {
+        assert_eq!(text.parse::<Window>().unwrap().to_string(), text);
+    }
+}
+
+#[test]
+fn keys_name_scope_subject_and_currency() {
+    let dollars = Some("1 USD");
+    let session = format!("session|s_{}|USD", "01".repeat(16));
+    let asset = format!("asset|{}|USD", usdc());
+    assert_eq!(key(Scope::All, dollars), "all|USD");
+    assert_eq!(key(Scope::All, None), "all|*");
+    assert_eq!(key(Scope::All, Some("1 EUR")), "all|EUR");
+    assert_eq!(key(Scope::Session, dollars), session);
+    assert_eq!(key(Scope::Host, dollars), "host|https://api.merchant.test|USD");
+    assert_eq!(key(Scope::Payee, dollars), format!("payee|eip155:8453:{PAYEE}|USD"));
+    assert_eq!(key(Scope::Asset, dollars), asset);
+}
+
+#[test]
+fn a_payment_counts_under_exactly_the_keys_that_limits_read() {
+    let keys = facts().keys();
+    assert_eq!(keys.len(), 10);
+    for scope in Scope::EVERY {
+        for max in [None, Some(money("5 USD"))] {
+            let limit = Limit { scope, window: Window::Lifetime, max, count: Some(1) };
+            assert_eq!(keys.iter().filter(|key| **key == limit.key(&facts())).count(), 1);
+        }
+        let euro = Limit { scope, window: Window::Lifetime, max: Some(money("5 EUR")), count: None };
+        assert!(!keys.contains(&euro.key(&facts())));
+    }
+}
+
+#[test]
+fn a_limit_is_read_from_rules_and_crosses_a_socket() {
+    let limit: Limit = toml::from_str("scope = \"all\"\nwindow = \"24h\"\nmax = \"5.00 USD\"").unwrap();
+    assert_eq!(limit.window, Window::Rolling { secs: 86_400 });
+    assert_eq!((limit.max, limit.count), (Some(money("5 USD")), None));
+    let text = serde_json::to_string(&limit).unwrap();
+    assert_eq!(serde_json::from_str::<Limit>(&text).unwrap(), limit);
+    for bad in [
+        "scope = \"all\"\nwindow = \"24h\"\nmax = 5.0",
+        "scope = \"all\"\nwindow = \"24h\"\nmaximum = \"5 USD\"",
+        "scope = \"everything\"\nwindow = \"24h\"\nmax = \"5 USD\"",
+        "scope = \"all\"\nwindow = 24\nmax = \"5 USD\"",
+        "scope = \"all\"\nwindow = \"24h\"\ncount = -1",
+        "scope = \"all\"\nmax = \"5 USD\"",
+    ] {
+        assert!(toml::from_str::<Limit>(bad).is_err(), "{bad}");
+    }
+    let key = limit.key(&facts());
+    assert_eq!(serde_json::from_str::<TallyKey>(&serde_json::to_string(&key).unwrap()).unwrap(), key);
+}

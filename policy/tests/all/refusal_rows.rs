@@ -1,0 +1,223 @@
+//! One row for every refusal code, in precedence order: how it comes about, and what is said.
+
+use bursar_policy::refusal::BodyRefusal;
+use bursar_policy::*;
+
+use crate::admission;
+use crate::builders::*;
+
+/// How a code comes about.
+enum Row {
+    /// Some other crate says it, about something that this one never sees.
+    Elsewhere(Refusal),
+    /// The gate says it about an errand.
+    Visit(Errand),
+    /// The gate says it about a document.
+    Document(Challenge),
+    /// The gate says it about a document for this errand.
+    Errand(Errand, Challenge),
+    /// The budget says it.
+    Admit(Vec<Refusal>),
+}
+
+fn only(offer: Offer) -> Row {
+    Row::Document(challenge(vec![offer]))
+}
+
+#[rustfmt::skip]
+fn rows() -> Vec<(&'static str, Row)> {
+    use Row::{Admit, Document, Elsewhere, Errand as ForErrand, Visit};
+    let text = Said::text;
+    vec![
+        ("wallet_locked", Elsewhere(Refusal::WalletLocked)),
+        ("frozen", Admit(admission::refusals(|standing| standing.frozen = true))),
+        ("ledger_latched", Admit(admission::refusals(|standing| standing.latched = true))),
+        ("no_session", Admit(admission::refusals(|standing| standing.session.closed = true))),
+        ("session_expired", Admit(admission::refusals(|standing| standing.session.expires_s = NOW_S))),
+        ("idempotency_conflict", Elsewhere(Refusal::IdempotencyConflict)),
+        ("over_session_budget", Admit(admission::refusals(|standing| standing.session.spent = money("0.995 USD")))),
+        ("quote_unknown", Elsewhere(Refusal::QuoteUnknown)),
+        ("quote_changed", Elsewhere(Refusal::QuoteChanged)),
+        ("price_above_ceiling", ForErrand(
+            Errand { ceiling: Some(money("0.009 USD")), ..errand() }, challenge(vec![offer()]),
+        )),
+        ("too_many_in_flight", Elsewhere(Refusal::TooManyInFlight)),
+        ("url_invalid", Elsewhere(Site::parse("https://user@a.test/").unwrap_err().into())),
+        ("https_required", Visit(errand_to("http://api.merchant.test/"))),
+        ("host_not_allowed", Visit(errand_to("https://evil.test/"))),
+        ("method_not_allowed", Visit(Errand { method: Method::Post, ..errand() })),
+        ("body_not_allowed", Visit(Errand {
+            body: Some(Body { digest: Digest::of(b""), bytes: 1, kind: BodyType::Text }), ..errand()
+        })),
+        ("address_not_public", Visit(errand_to("https://169.254.169.254/latest"))),
+        ("redirect_refused", Elsewhere(Refusal::RedirectRefused {
+            status: 302, location: Quoted::of("http://169.254.169.254/"),
+        })),
+        ("terms_unreadable", Elsewhere(Refusal::TermsUnreadable { why: Quoted::of("not base64") })),
+        ("terms_conflicting", Elsewhere(Refusal::TermsConflicting { why: Quoted::of("two headers") })),
+        ("terms_too_large", Elsewhere(Refusal::TermsTooLarge { why: Quoted::of("more than 32 offers") })),
+        ("unsupported_version", Elsewhere(Refusal::UnsupportedVersion { version: Quoted::of("3") })),
+        ("no_offers", Document(challenge(Vec::new()))),
+        ("resource_mismatch", Document(Challenge {
+            resource: text("https://other.test/"), ..challenge(vec![offer()])
+        })),
+        ("clock_invalid", Document(Challenge { seller_time_s: Some(NOW_S + 31), ..challenge(vec![offer()]) })),
+        ("unsupported_scheme", only(Offer { scheme: text("upto"), ..offer() })),
+        ("unsupported_network", only(Offer { network: text("eip155:1"), ..offer() })),
+        ("unsupported_transfer_method", only(Offer { transfer_method: text("permit2"), ..offer() })),
+        ("unsupported_payment_flow", only(Offer { payment_flow: text("upfront"), ..offer() })),
+        ("shadowed_offer", Document(Challenge {
+            version: Version::V1,
+            ..challenge(vec![Offer { transfer_method: text("permit2"), ..offer() }, offer()])
+        })),
+        ("offer_conflict", only(Offer { conflicts: vec!["amount and maxAmountRequired".into()], ..offer() })),
+        ("amount_invalid", only(Offer { amount: text("1e4"), ..offer() })),
+        ("address_invalid", only(Offer { pay_to: text(""), ..offer() })),
+        ("timeout_invalid", only(Offer { max_timeout: Said::Absent, ..offer() })),
+        ("asset_not_allowed", only(Offer { asset: text(TEST_USDC), ..offer() })),
+        ("domain_mismatch", only(Offer { domain_name: text("USDC"), ..offer() })),
+        ("payee_forbidden", only(Offer { pay_to: text(USDC), ..offer() })),
+        ("payee_not_allowed", only(Offer { pay_to: text(EVIL), ..offer() })),
+        ("over_payment_cap", only(Offer { amount: text("50001"), ..offer() })),
+        ("currency_without_cap", ForErrand(
+            Errand { ceiling: Some(money("1 EUR")), ..errand() }, challenge(vec![offer()]),
+        )),
+        ("lifetime_too_short", only(Offer { max_timeout: Said::Number("9".into()), ..offer() })),
+        ("over_limit", Admit(admission::refusals(|standing| standing.totals[0].amount = money("4.995 USD")))),
+    ]
+}
+
+fn rules_with_a_payee() -> Rules {
+    let mut pinned = draft();
+    pinned.hosts[0].recipients = Some(vec![address(PAYEE), address(USDC)]);
+    pinned.hosts.push(host("https://169.254.169.254"));
+    rules(pinned)
+}
+
+fn reason(row: Row) -> Refusal {
+    let first = |reasons: Vec<Refusal>| {
+        assert_eq!(reasons.len(), 1, "{reasons:?}");
+        reasons.into_iter().next().unwrap()
+    };
+    let rules = rules_with_a_payee();
+    match row {
+        Row::Elsewhere(refusal) => refusal,
+        Row::Visit(errand) => may_visit(&rules, &errand).map(Vetted::into_inner).unwrap_err().remove(0),
+        Row::Document(document) => first(judged(&rules, &errand(), &document).unwrap_err()),
+        Row::Errand(errand, document) => first(judged(&rules, &errand, &document).unwrap_err()),
+        Row::Admit(reasons) => first(reasons),
+    }
+}
+
+#[test]
+fn every_code_comes_about_in_precedence_order() {
+    let rows = rows();
+    assert_eq!(rows.iter().map(|row| row.0).collect::<Vec<_>>(), Refusal::CODES);
+    for (rank, (code, row)) in rows.into_iter().enumerate() {
+        let refusal = reason(row);
+        assert_eq!((refusal.code(), refusal.rank()), (code, rank));
+    }
+}
+
+#[test]
+fn every_refusal_crosses_a_socket_under_its_own_code() {
+    for (code, row) in rows() {
+        let refusal = reason(row);
+        let text = serde_json::to_string(&refusal).unwrap();
+        assert!(text.starts_with(&format!("{{\"code\":\"{code}\"")), "{text}");
+        assert_eq!(serde_json::from_str::<Refusal>(&text).unwrap(), refusal);
+    }
+}
+
+#[test]
+fn every_refusal_has_a_sentence_and_a_next_step() {
+    let mut sentences = Vec::new();
+    for (code, row) in rows() {
+        let refusal = reason(row);
+        for text in [refusal.to_string(), refusal.next_step().to_owned()] {
+            assert!(text.is_ascii() && !text.contains('\n'), "{code}: {text}");
+            assert!(!text.ends_with('.') && text.len() > 10, "{code}: {text}");
+            let start = text.chars().next().unwrap();
+            assert!(!start.is_uppercase() || text.starts_with("the URL"), "{code}: {text}");
+        }
+        assert!(!sentences.contains(&refusal.to_string()), "{code}");
+        sentences.push(refusal.to_string());
+    }
+}
+
+#[test]
+fn the_model_hears_one_word_about_offers_and_limits() {
+    for (code, row) in rows() {
+        let refusal = reason(row);
+        let shown = match refusal.audience() {
+            Audience::Offer => "offer_refused",
+            Audience::Limit => "spending_limit",
+            Audience::Own => code,
+        };
+        assert_eq!(refusal.shown(), shown);
+    }
+    assert!(!Refusal::CODES.contains(&Refusal::OFFER_REFUSED));
+    assert!(!Refusal::CODES.contains(&Refusal::SPENDING_LIMIT));
+    let rank = |code: &str| Refusal::CODES.iter().position(|known| *known == code).unwrap();
+    for (code, row) in rows() {
+        let offers = rank("terms_unreadable")..=rank("lifetime_too_short");
+        let about_offer = offers.contains(&rank(code)) && code != "currency_without_cap";
+        assert_eq!(reason(row).audience() == Audience::Offer, about_offer, "{code}");
+    }
+}
+
+#[test]
+fn dangers_are_told_from_mistakes() {
+    let severity = |code: &str| {
+        let row = rows().into_iter().find(|row| row.0 == code).unwrap();
+        reason(row.1).severity()
+    };
+    for code in ["payee_not_allowed", "over_payment_cap", "resource_mismatch", "address_not_public", "over_limit"] {
+        assert_eq!(severity(code), Severity::Security, "{code}");
+    }
+    for code in ["amount_invalid", "no_offers", "unsupported_scheme", "wallet_locked", "timeout_invalid"] {
+        assert_eq!(severity(code), Severity::Validation, "{code}");
+    }
+}
+
+#[test]
+fn seller_text_is_escaped_wherever_it_is_shown() {
+    let evil = "x`\u{202e}\n\u{1b}[31m\u{200b}é\u{0}".repeat(40);
+    let said = || Said::text(evil.clone());
+    let offers = [
+        Offer { scheme: said(), ..offer() },
+        Offer { network: said(), ..offer() },
+        Offer { transfer_method: said(), ..offer() },
+        Offer { payment_flow: said(), ..offer() },
+        Offer { amount: said(), ..offer() },
+        Offer { amount: Said::Number(evil.clone()), ..offer() },
+        Offer { asset: said(), ..offer() },
+        Offer { pay_to: said(), ..offer() },
+        Offer { max_timeout: said(), ..offer() },
+        Offer { domain_name: said(), ..offer() },
+        Offer { domain_version: said(), ..offer() },
+        Offer { verifying_contract: said(), ..offer() },
+        Offer { chain_id: said(), ..offer() },
+        Offer { conflicts: vec![evil.clone()], ..offer() },
+    ];
+    let safe = |text: &str| {
+        assert!(text.chars().all(|letter| letter == ' ' || letter.is_ascii_graphic()), "{text:?}");
+        assert!(text.len() <= 320, "{text:?}");
+    };
+    for spoilt in offers {
+        let document = Challenge { resource: Said::text(format!("https://x/{evil}")), ..challenge(vec![spoilt]) };
+        let reasons = judged(&rules(draft()), &errand(), &document).unwrap_err();
+        assert!(reasons.len() >= 2);
+        reasons.iter().for_each(|reason| safe(&reason.to_string()));
+        let seen = inspect(&rules(draft()), &errand(), &document, None, NOW_S);
+        let findings = seen.offers.iter().flat_map(|offer| &offer.findings).chain(&seen.document);
+        findings.for_each(|finding| safe(&finding.note));
+    }
+}
+
+#[test]
+fn a_refused_body_says_what_would_fit() {
+    let why = BodyRefusal::TooLarge { bytes: 70_000, cap: 65_536 };
+    let text = Refusal::BodyNotAllowed { why }.to_string();
+    assert!(text.contains("70000") && text.contains("65536"), "{text}");
+}

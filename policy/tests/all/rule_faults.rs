@@ -1,0 +1,234 @@
+//! Every contradiction that rules can hold, and the one sentence that each gets.
+
+use bursar_policy::*;
+
+use crate::builders::parse;
+
+const USDC: &str = "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const TEST_USDC: &str = "eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e";
+
+/// A complete file; `payment` replaces or adds lines of `[payment]`, `rest` comes after.
+fn file(payment: &[(&str, &str)], rest: &str) -> String {
+    let mut lines = vec![
+        ("max_per_payment", "\"0.05 USD\"".to_owned()),
+        ("schemes", "[\"exact\"]".to_owned()),
+        ("networks", "[\"eip155:8453\"]".to_owned()),
+        ("assets", format!("[\"{USDC}\"]")),
+        ("allow_any_recipient", "true".to_owned()),
+    ];
+    for (key, value) in payment {
+        lines.retain(|line| line.0 != *key);
+        lines.push((key, (*value).to_owned()));
+    }
+    let table: String = lines.iter().filter(|line| !line.1.is_empty()).map(|(k, v)| format!("{k} = {v}\n")).collect();
+    format!("[payment]\n{table}{rest}")
+}
+
+fn fault(payment: &[(&str, &str)], rest: &str) -> String {
+    parse(&file(payment, rest), Setting::Real).expect_err(rest)
+}
+
+/// Asserts that the rules are refused with a sentence that contains `part`.
+fn refused(payment: &[(&str, &str)], rest: &str, part: &str) {
+    let fault = fault(payment, rest);
+    assert!(fault.contains(part), "{fault}");
+}
+
+/// Asserts that the rules are refused by a rule fault: one sentence that contains `part`.
+fn contradiction(payment: &[(&str, &str)], rest: &str, part: &str) {
+    let fault = fault(payment, rest);
+    assert!(fault.contains(part) && !fault.contains('\n') && !fault.ends_with('.'), "{fault}");
+}
+
+#[test]
+fn the_reference_file_is_fine_and_so_are_empty_lists() {
+    assert!(parse(&file(&[], ""), Setting::Real).is_ok());
+    let empty = [("networks", "[]"), ("assets", "[]"), ("recipients", "[]"), ("allow_any_recipient", "")];
+    let rules = parse(&file(&empty, ""), Setting::Real).unwrap();
+    assert_eq!((rules.chains().len(), rules.assets().count()), (0, 0));
+    assert_eq!(rules.recipients().map(std::collections::BTreeSet::len), Some(0));
+    assert!(parse(&file(&[("schemes", "")], ""), Setting::Real).is_ok());
+    assert!(parse(&file(&[("schemes", "[]")], ""), Setting::Real).is_ok());
+}
+
+#[test]
+fn recipients_are_listed_or_anybody() {
+    let one = "[\"0x1111111111111111111111111111111111111111\"]";
+    contradiction(&[("recipients", one)], "", "exactly one of `recipients`");
+    contradiction(&[("allow_any_recipient", "")], "", "exactly one of `recipients`");
+    contradiction(&[("allow_any_recipient", "false")], "", "exactly one of `recipients`");
+    let host = "[[host]]\norigin = \"https://a.test\"\n";
+    let both = format!("{host}recipients = {one}\nallow_any_recipient = true");
+    contradiction(&[], &both, "both `recipients`");
+    let stranger = format!("{host}recipients = [\"0x2222222222222222222222222222222222222222\"]");
+    let listed = [("recipients", one), ("allow_any_recipient", "")];
+    contradiction(&listed, &stranger, "lists the recipient `0x2222222222222222222222222222222222222222`");
+    assert!(parse(&file(&[], &stranger), Setting::Real).is_ok());
+}
+
+#[test]
+fn a_typing_mistake_in_a_recipient_is_found() {
+    for bad in ["0x833589FCD6eDb6E08f4c7C32D4f71b54bdA02913", "0х1111111111111111111111111111111111111111", "*"] {
+        refused(&[("recipients", &format!("[\"{bad}\"]")), ("allow_any_recipient", "")], "", "address");
+    }
+}
+
+#[test]
+fn hosts_are_listed_or_any() {
+    contradiction(
+        &[("allow_any_host", "true")],
+        "[[host]]\norigin = \"https://a.test\"",
+        "`allow_any_host = true` contradicts",
+    );
+    let twice = "[[host]]\norigin = \"https://a.test\"\n[[host]]\norigin = \"https://A.test:443\"";
+    contradiction(&[], twice, "lists `https://a.test` twice");
+    for (origin, part) in [
+        ("https://*.a.test", "`*`"),
+        ("*", "https://"),
+        ("https://a.test/v1", "without a path"),
+        ("https://\u{430}.test", "`xn--` form"),
+        ("a.test", "https://"),
+        ("https://a", "no dot"),
+    ] {
+        refused(&[], &format!("[[host]]\norigin = \"{origin}\""), part);
+    }
+    contradiction(&[], "[[host]]\norigin = \"http://a.test\"", "is not https");
+}
+
+#[test]
+fn networks_are_known_and_all_real_or_all_test() {
+    contradiction(&[("networks", "[\"eip155:8453\", \"eip155:84532\"]")], "", "a profile is one or the other");
+    contradiction(&[("networks", "[\"eip155:424242\"]")], "", "`eip155:424242` is unknown");
+    contradiction(&[("networks", "[\"eip155:31337\"]")], "", "for sandboxes only");
+    contradiction(&[("networks", "[\"eip155:8453\", \"eip155:8453\"]")], "", "lists `eip155:8453` twice");
+    refused(&[("networks", "[\"eip155:*\"]")], "", "without wildcards");
+    refused(&[("networks", "[\"base\"]")], "", "`eip155:`");
+    let test = format!("[\"{TEST_USDC}\"]");
+    let testnet = [("networks", "[\"eip155:84532\"]"), ("assets", test.as_str())];
+    assert!(parse(&file(&testnet, ""), Setting::Real).is_ok());
+}
+
+#[test]
+fn assets_are_known_and_on_listed_networks() {
+    let unknown = "eip155:8453/erc20:0x1111111111111111111111111111111111111111";
+    contradiction(&[("assets", &format!("[\"{unknown}\"]"))], "", "describe it under [[asset]]");
+    contradiction(&[("assets", &format!("[\"{TEST_USDC}\"]"))], "", "`networks` does not list");
+    contradiction(&[("assets", &format!("[\"{USDC}\", \"{USDC}\"]"))], "", "twice");
+    let row = |id: &str, extra: &str| {
+        format!(
+            "[[asset]]\nid = \"{id}\"\nsymbol = \"X\"\ndecimals = 6\ncurrency = \"USD\"\n\
+             eip712_name = \"X\"\neip712_version = \"1\"\n{extra}\n"
+        )
+    };
+    contradiction(&[], &row(USDC, ""), "built in with other values");
+    let misplaced = "eip155:8453/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e";
+    contradiction(&[], &row(misplaced, ""), "known on `eip155:84532`");
+    contradiction(&[], &(row(unknown, "") + &row(unknown, "")), "twice");
+    refused(&[], &row(unknown, "network = \"base\""), "unknown field");
+    let euro = row(unknown, "").replace("USD", "EUR");
+    let both = format!("[\"{USDC}\", \"{unknown}\"]");
+    contradiction(&[("assets", &both)], &euro, "`max_per_payment` has no ceiling");
+    assert!(parse(&file(&[("assets", &both)], &row(unknown, "")), Setting::Real).is_ok());
+}
+
+#[test]
+fn schemes_are_exact_only() {
+    contradiction(&[("schemes", "[\"upto\"]")], "", "`upto` is not supported");
+    contradiction(&[("schemes", "[\"*\"]")], "", "wildcard");
+    contradiction(&[("schemes", "[\"exact\", \"exact\"]")], "", "twice");
+}
+
+#[test]
+fn ceilings_are_money_above_zero_that_an_asset_can_pay() {
+    contradiction(&[("max_per_payment", "\"0 USD\"")], "", "allows nothing");
+    contradiction(&[("max_per_payment", "\"0.0000001 USD\"")], "", "finer than the asset");
+    contradiction(&[("max_per_payment", "[]")], "", "`max_per_payment` is empty");
+    contradiction(&[("max_per_payment", "\"1 EUR\"")], "", "no ceiling");
+    contradiction(&[("max_per_payment", "[\"1 USD\", \"1 EUR\"]")], "", "no listed asset");
+    contradiction(&[("max_per_payment", "[\"1 USD\", \"2 USD\"]")], "", "lists `USD` twice");
+    for bad in ["0.1", "1e-1", "\"1abc\"", "\"1,000 USD\"", "\"$5\"", "\" 5 USD\"", "\"5\"", "true", "nan"] {
+        refused(&[("max_per_payment", bad)], "", "");
+    }
+    refused(&[("max_per_payment", "")], "", "max_per_payment");
+    assert!(parse(&file(&[("max_per_payment", "[\"0.05 USD\"]")], ""), Setting::Real).is_ok());
+    let host = |ceiling: &str| format!("[[host]]\norigin = \"https://a.test\"\nmax_per_payment = \"{ceiling}\"");
+    contradiction(&[], &host("0.06 USD"), "above that of [payment]");
+    contradiction(&[], &host("0 USD"), "allows nothing");
+    contradiction(&[], &host("0.01 EUR"), "no listed asset");
+    contradiction(&[], &host("0.0000001 USD"), "finer");
+    assert!(parse(&file(&[], &host("0.05 USD")), Setting::Real).is_ok());
+}
+
+#[test]
+fn limits_have_something_to_hold() {
+    let limit = |body: &str| format!("[[limit]]\nscope = \"all\"\nwindow = \"24h\"\n{body}\n");
+    contradiction(&[], &limit(""), "neither `max` nor `count`");
+    contradiction(&[], &limit("count = 0"), "`count = 0`");
+    contradiction(&[], &limit("max = \"0 USD\""), "allows nothing");
+    contradiction(&[], &limit("max = \"5 EUR\""), "no listed asset");
+    contradiction(&[], &limit("max = \"0.0000001 USD\""), "finer");
+    contradiction(&[], &(limit("max = \"5 USD\"") + &limit("max = \"6 USD\"")), "given twice");
+    contradiction(&[], &(limit("max = \"5 USD\"\ncount = 1") + &limit("count = 6")), "given twice");
+    refused(&[], &limit("max = 5.0"), "money as a string");
+    refused(&[], &limit("maxx = \"5 USD\""), "unknown field");
+    refused(&[], &limit("max = \"5 USD\"").replace("24h", "24"), "window");
+    let rules = parse(&file(&[], &limit("max = \"5 USD\"\ncount = 9")), Setting::Real).unwrap();
+    assert_eq!(rules.limits().len(), 2);
+    assert!(rules.limits().iter().all(|limit| limit.max.is_some() != limit.count.is_some()));
+}
+
+#[test]
+fn host_entries_do_not_contradict_themselves() {
+    let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
+    contradiction(&[], &host("body_limit = \"1 KiB\""), "without the method `POST`");
+    contradiction(&[], &host("methods = [\"POST\"]\nbody_limit = \"65 KiB\""), "give 1 B to 64 KiB");
+    contradiction(&[], &host("methods = [\"GET\", \"GET\"]"), "lists the method `GET` twice");
+    contradiction(&[], &host("resource_hosts = [\"b.test\", \"B.test\"]"), "lists `b.test` twice");
+    refused(&[], &host("resource_hosts = [\"*\"]"), "`*`");
+    refused(&[], &host("methods = [\"get\"]"), "unknown variant");
+    refused(&[], &host("content = \"all\""), "unknown variant");
+    refused(&[], &host("contents = \"text\""), "unknown field");
+}
+
+#[test]
+fn lengths_and_sizes_have_a_sensible_range() {
+    contradiction(&[("max_lifetime", "\"9s\"")], "", "`max_lifetime` is `9s`; give 10s to 1h");
+    contradiction(&[("max_lifetime", "\"61m\"")], "", "give 10s to 1h");
+    contradiction(&[("repeat_window", "\"25h\"")], "", "give 1s to 1d");
+    contradiction(&[("max_body", "\"65 MiB\"")], "", "give 1 B to 64 MiB");
+    for (key, bad) in [("max_lifetime", "1e3"), ("max_lifetime", "300"), ("max_body", "99999999999999999999")] {
+        refused(&[(key, bad)], "", "");
+    }
+}
+
+#[test]
+fn unknown_keys_are_refused_everywhere() {
+    refused(&[("daily_capp", "\"1.00 USD\"")], "", "daily_capp");
+    refused(&[], "[extra]\nx = 1", "extra");
+    refused(&[], "[sandbox]\nx = 1", "x");
+}
+
+#[test]
+fn the_sandbox_table_is_for_sandboxes() {
+    contradiction(&[], "[sandbox]\nca = \"ca.pem\"", "[sandbox] is allowed in a sandbox only");
+    let test = format!("[\"{TEST_USDC}\"]");
+    let payment = [("networks", "[\"eip155:84532\"]"), ("assets", test.as_str())];
+    let sandbox = |rest: &str| parse(&file(&payment, rest), Setting::Sandbox);
+    for ca in ["/etc/ca.pem", "../ca.pem", "", ".", "..", "a/b", "a b"] {
+        let fault = sandbox(&format!("[sandbox]\nca = \"{ca}\"")).unwrap_err();
+        assert!(fault.contains("plain file name"), "{fault}");
+    }
+    for (address, part) in [("10.0.0.1", "not a loopback"), ("::ffff:127.0.0.1", "not a loopback"), ("x", "IP")] {
+        let fault = sandbox(&format!("[sandbox]\nhosts = {{ \"a.test\" = \"{address}\" }}")).unwrap_err();
+        assert!(fault.contains(part), "{fault}");
+    }
+    let fault = sandbox("[sandbox]\nhosts = { \"10.0.0.1\" = \"127.0.0.1\" }").unwrap_err();
+    assert!(fault.contains("only names"), "{fault}");
+    let plain = "[[host]]\norigin = \"http://b.test\"\n[sandbox]\nhosts = { \"a.test\" = \"127.0.0.1\" }";
+    assert!(sandbox(plain).unwrap_err().contains("is not https"));
+    assert!(sandbox(&plain.replace("b.test", "a.test")).is_ok());
+    let real = parse(&file(&[], ""), Setting::Sandbox).unwrap_err();
+    assert!(real.contains("not allowed in a sandbox"), "{real}");
+    let local = [("networks", "[\"eip155:31337\", \"eip155:11155111\"]"), ("assets", "[]")];
+    assert!(parse(&file(&local, ""), Setting::Sandbox).is_ok());
+}

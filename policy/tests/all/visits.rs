@@ -1,0 +1,167 @@
+//! Where the agent may go: scheme, host, port, method, body.
+
+use bursar_policy::*;
+
+use crate::builders::{address, codes, draft, errand, errand_to, host, parse, rules};
+
+fn refusals(rules: &Rules, errand: &Errand) -> Vec<&'static str> {
+    match may_visit(rules, errand) {
+        Ok(site) => {
+            assert_eq!(site.get(), &errand.site);
+            Vec::new()
+        }
+        Err(reasons) => {
+            assert!(!reasons.is_empty());
+            codes(&reasons)
+        }
+    }
+}
+
+fn body(bytes: u32) -> Option<Body> {
+    Some(Body { digest: Digest::of(b"x"), bytes, kind: BodyType::Json })
+}
+
+const PAYMENT: &str = "[payment]\nmax_per_payment = \"0.05 USD\"\nallow_any_recipient = true\n";
+const SANDBOX_ASSETS: &str = "networks = [\"eip155:84532\"]\n\
+     assets = [\"eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e\"]\n";
+const REAL_ASSETS: &str = "networks = [\"eip155:8453\"]\n\
+     assets = [\"eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913\"]\n";
+
+fn sandbox(rest: &str) -> Rules {
+    parse(&format!("{PAYMENT}{SANDBOX_ASSETS}{rest}"), Setting::Sandbox).unwrap()
+}
+
+#[test]
+fn only_listed_origins_are_visited_and_only_on_their_own_port() {
+    let rules = rules(draft());
+    assert_eq!(refusals(&rules, &errand()), Vec::<&str>::new());
+    for url in [
+        "https://api.merchant.test:8443/v1/data",
+        "https://api.merchant.test.evil.test/",
+        "https://evilapi.merchant.test/",
+        "https://merchant.test/",
+        "https://\u{430}pi.merchant.test/",
+    ] {
+        assert_eq!(refusals(&rules, &errand_to(url)), ["host_not_allowed"], "{url}");
+    }
+    let plain = refusals(&rules, &errand_to("http://api.merchant.test/v1/data"));
+    assert_eq!(plain, ["https_required", "host_not_allowed"]);
+}
+
+#[test]
+fn with_no_host_listed_nothing_is_visited() {
+    let rules = rules(Draft { hosts: Vec::new(), ..draft() });
+    assert_eq!(refusals(&rules, &errand()), ["host_not_allowed"]);
+}
+
+#[test]
+fn any_host_means_https_on_443_with_get_and_head() {
+    let rules = parse(&format!("{PAYMENT}{REAL_ASSETS}allow_any_host = true"), Setting::Real).unwrap();
+    assert!(rules.allow_any_host());
+    assert_eq!(refusals(&rules, &errand_to("https://whoever.example/")), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &errand_to("https://whoever.example:8443/")), ["host_not_allowed"]);
+    assert_eq!(refusals(&rules, &errand_to("http://whoever.example/")), ["https_required", "host_not_allowed"]);
+    let post = Errand { method: Method::Post, ..errand_to("https://whoever.example/") };
+    assert_eq!(refusals(&rules, &post), ["method_not_allowed"]);
+}
+
+#[test]
+fn addresses_in_urls_are_judged_before_any_resolver_is_asked() {
+    let rules = parse(&format!("{PAYMENT}{REAL_ASSETS}allow_any_host = true"), Setting::Real).unwrap();
+    for url in [
+        "https://2130706433/",
+        "https://0x7f.1/",
+        "https://0177.0.0.1/",
+        "https://127.1/",
+        "https://0/",
+        "https://[::]/",
+        "https://[::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://[fd00:ec2::254]/",
+        "https://169.254.169.254/",
+        "https://168.63.129.16/",
+        "https://127\u{3002}0\u{3002}0\u{3002}1/",
+    ] {
+        assert_eq!(refusals(&rules, &errand_to(url)), ["address_not_public"], "{url}");
+    }
+    assert_eq!(refusals(&rules, &errand_to("https://93.184.216.34/")), Vec::<&str>::new());
+}
+
+#[test]
+fn methods_and_bodies_are_as_the_host_rule_says() {
+    let mut posting = host("https://api.merchant.test");
+    posting.methods = Some(vec![Method::Get, Method::Post]);
+    posting.body_limit = Some("1 KiB".parse().unwrap());
+    let rules = rules(Draft { hosts: vec![posting], ..draft() });
+    let with = |method, body| Errand { method, body, ..errand() };
+    assert_eq!(refusals(&rules, &with(Method::Post, body(1024))), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &with(Method::Post, None)), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &with(Method::Post, body(1025))), ["body_not_allowed"]);
+    assert_eq!(refusals(&rules, &with(Method::Get, body(1))), ["body_not_allowed"]);
+    assert_eq!(refusals(&rules, &with(Method::Head, body(1))), ["method_not_allowed", "body_not_allowed"]);
+}
+
+#[test]
+fn a_body_is_capped_at_64_kib_by_default() {
+    let mut posting = host("https://api.merchant.test");
+    posting.methods = Some(vec![Method::Post]);
+    let rules = rules(Draft { hosts: vec![posting], ..draft() });
+    let with = |bytes| Errand { method: Method::Post, body: body(bytes), ..errand() };
+    assert_eq!(refusals(&rules, &with(65_536)), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &with(65_537)), ["body_not_allowed"]);
+}
+
+#[test]
+fn a_sandbox_visits_loopback_where_a_name_is_mapped_to_it() {
+    let rules = sandbox(
+        "[[host]]\norigin = \"http://seller.test:8080\"\n[[host]]\norigin = \"https://127.0.0.1:8443\"\n\
+         [sandbox]\nca = \"ca.pem\"\nhosts = { \"seller.test\" = \"127.0.0.1\" }\n",
+    );
+    assert_eq!(refusals(&rules, &errand_to("http://seller.test:8080/x")), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &errand_to("https://127.0.0.1:8443/x")), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &errand_to("http://127.0.0.1:8443/x")), ["host_not_allowed"]);
+    assert_eq!(refusals(&rules, &errand_to("http://other.test/")), ["https_required", "host_not_allowed"]);
+    let seller: Host = "seller.test".parse().unwrap();
+    assert_eq!(rules.loopback_of(&seller).unwrap().to_string(), "127.0.0.1");
+    assert_eq!(rules.loopback_of(&"10.0.0.1".parse().unwrap()), None);
+    assert_eq!(rules.ca_file(), Some("ca.pem"));
+}
+
+#[test]
+fn any_host_in_a_sandbox_is_any_port_but_not_the_private_network() {
+    let rules = sandbox("allow_any_host = true\n[sandbox]\nhosts = { \"seller.test\" = \"::1\" }\n");
+    assert_eq!(refusals(&rules, &errand_to("https://seller.test:8443/")), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &errand_to("http://seller.test:8080/")), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &errand_to("http://127.0.0.1:8080/")), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &errand_to("http://other.test:8080/")), ["https_required"]);
+    assert_eq!(refusals(&rules, &errand_to("https://10.0.0.1/")), ["address_not_public"]);
+    assert_eq!(refusals(&rules, &errand_to("https://[::ffff:127.0.0.1]/")), ["address_not_public"]);
+}
+
+#[test]
+fn the_getters_say_what_was_written() {
+    let text = format!(
+        "{PAYMENT}{REAL_ASSETS}max_lifetime = \"90s\"\nrepeat_window = \"5m\"\nmax_body = \"1 MiB\"\n\
+         [[host]]\norigin = \"https://a.test\"\ncontent = \"text\"\nresource_hosts = [\"b.test\"]\n\
+         recipients = [\"0x1111111111111111111111111111111111111111\"]\n"
+    );
+    let rules = parse(&text, Setting::Real).unwrap();
+    assert_eq!((rules.max_lifetime_s(), rules.repeat_window_s(), rules.body_cap_bytes()), (90, 300, 1 << 20));
+    let origin: Origin = "https://a.test".parse().unwrap();
+    assert_eq!(rules.content_mode(&origin), ContentMode::Text);
+    assert_eq!(rules.content_mode(&"https://b.test".parse().unwrap()), ContentMode::Withhold);
+    let rule = rules.host_rule(&origin).unwrap();
+    assert_eq!(rule.methods(), [Method::Get, Method::Head]);
+    assert!(rule.allows_resource_host(&"b.test".parse().unwrap()));
+    assert!(rule.allows_payee(&address("0x1111111111111111111111111111111111111111")));
+    assert!(!rule.allows_payee(&address("0x2222222222222222222222222222222222222222")));
+    assert_eq!(rules.setting(), Setting::Real);
+    assert_eq!(rules.chains(), [ChainId::BASE]);
+    assert_eq!(rules.schemes(), ["exact"]);
+    assert_eq!(rules.ceilings().map(|money| money.to_string()).collect::<Vec<_>>(), ["0.05 USD"]);
+    assert_eq!((rules.recipients(), rules.loopback_map().len(), rules.ca_file()), (None, 0, None));
+    assert_eq!(rules.origins().collect::<Vec<_>>(), [&origin]);
+    let defaults = crate::builders::rules(draft());
+    assert_eq!((defaults.max_lifetime_s(), defaults.repeat_window_s(), defaults.body_cap_bytes()), (300, 120, 262_144));
+}
