@@ -1,0 +1,282 @@
+//! The conversation with `serve`: claim, authorize, report. Must never give an agent more than a person allowed.
+//!
+//! One connection is one conversation, and the claim lives in it: however the connection ends, the claim ends with it,
+//! and what was counted stays counted.
+
+use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Exposed, LedgerFault, NotSigned, Reservation};
+use crate::protocol::{AgentAsk, AgentReply, Claimed, ENVELOPE_MAX_BYTES, PROTOCOL, Report, Status, Welcome};
+use crate::server::{Conversation, Peer, Then};
+use crate::sign::{Key, SignFault};
+use crate::status::{Needs, next_step};
+use crate::vault::Vault;
+use bursar_policy::{AssetId, Errand, PaymentId, QuoteId, Refusal, Rules, SessionId, SessionName, Terms};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long one look at an identical purchase in flight lasts before the asker is checked to be still there.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// One agent's conversation.
+#[derive(Debug)]
+pub(crate) struct AgentConversation {
+    vault: Arc<Vault>,
+    peer: Peer,
+    session: Option<SessionName>,
+    work: Work,
+}
+
+/// What this connection is in the middle of.
+#[derive(Debug)]
+enum Work {
+    Nothing,
+    Claimed(ClaimGuard),
+    Exposed(Box<Reservation<Exposed>>),
+}
+
+/// Why an ask has no answer.
+#[derive(Debug)]
+enum Trouble {
+    Refused(Vec<Refusal>),
+    Fault { code: &'static str, message: String },
+}
+
+impl From<LedgerFault> for Trouble {
+    fn from(fault: LedgerFault) -> Self {
+        Self::Fault { code: fault.code(), message: fault.to_string() }
+    }
+}
+
+impl AgentConversation {
+    pub(crate) const fn new(vault: Arc<Vault>, peer: Peer) -> Self {
+        Self { vault, peer, session: None, work: Work::Nothing }
+    }
+
+    fn hello(&mut self, protocol: u16, session: Option<SessionName>) -> Result<AgentReply, Trouble> {
+        if protocol != PROTOCOL {
+            return Err(trouble("protocol_version", "the vault is of another version; use the same bursar for both"));
+        }
+        if self.session.is_some() {
+            return Err(trouble("out_of_order", "hello was said already; open another connection instead"));
+        }
+        self.session = Some(session.unwrap_or_default());
+        let rules = self.vault.rules();
+        Ok(AgentReply::Welcome(Welcome {
+            protocol: PROTOCOL,
+            rules: rules.text.clone(),
+            rules_digest: rules.digest,
+            setting: self.vault.profile.setting(),
+            payer: Some(self.vault.wallet.address()),
+            locked: self.vault.wallet.is_locked(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }))
+    }
+
+    fn claim(&mut self, errand: Errand) -> Result<AgentReply, Trouble> {
+        // The earlier claim of this connection is given up first, so that nobody waits for themselves.
+        self.work = Work::Nothing;
+        if self.vault.wallet.is_locked() {
+            return Err(self.refused(None, &errand, vec![Refusal::WalletLocked]));
+        }
+        let session = self.session_for(&errand)?;
+        let repeat_window_s = self.vault.rules().rules.repeat_window_s();
+        loop {
+            match self.vault.ledger.claim(&session, errand.clone(), repeat_window_s, PATIENCE)? {
+                Claim::InFlight if self.vault.is_ending().is_some() => {
+                    return Err(trouble("vault_ending", "the vault is ending; ask again in a moment"));
+                }
+                Claim::InFlight if self.peer.is_gone() => {
+                    return Err(trouble("gone", "nobody waits for this answer"));
+                }
+                Claim::InFlight => {}
+                Claim::New(guard) => {
+                    self.work = Work::Claimed(guard);
+                    return Ok(AgentReply::Claimed(Claimed::New));
+                }
+                Claim::Repeat(past) => return Ok(AgentReply::Claimed(Claimed::Repeat(past))),
+                Claim::Resend { reservation, signed } => {
+                    self.work = Work::Exposed(reservation);
+                    return Ok(AgentReply::Claimed(Claimed::Resend(signed)));
+                }
+                Claim::Refused(reasons) => return Err(Trouble::Refused(reasons)),
+            }
+        }
+    }
+
+    fn authorize(&mut self, terms: Terms, envelope: String) -> Result<AgentReply, Trouble> {
+        if ENVELOPE_MAX_BYTES < envelope.len() {
+            return Err(trouble("envelope_too_large", "the envelope is over 64 KiB; refuse such an offer earlier"));
+        }
+        let guard = match std::mem::replace(&mut self.work, Work::Nothing) {
+            Work::Claimed(guard) => guard,
+            other => {
+                self.work = other;
+                return Err(trouble("out_of_order", "nothing is claimed on this connection; claim the errand first"));
+            }
+        };
+        // Held from here to the signature: locking in between takes effect for the next payment.
+        let Some(key) = self.vault.wallet.key() else {
+            let refused = self.refused(Some(guard.session()), guard.errand(), vec![Refusal::WalletLocked]);
+            self.work = Work::Claimed(guard);
+            return Err(refused);
+        };
+        let rules = self.vault.rules();
+        let ask = Ask {
+            terms,
+            envelope,
+            payer: key.address(),
+            payment: PaymentId::from_random(random()?),
+            nonce: random()?,
+        };
+        match self.vault.ledger.authorize(guard, ask, &rules.rules)? {
+            Counted::No { claim, reasons } => {
+                self.work = Work::Claimed(claim);
+                Err(Trouble::Refused(reasons))
+            }
+            Counted::Yes(exposed) => self.sign(exposed, &key, &rules.rules),
+        }
+    }
+
+    /// From here on the money is counted; whatever fails below leaves it so, unless provably nothing was signed.
+    fn sign(&mut self, exposed: Box<Reservation<Exposed>>, key: &Key, rules: &Rules) -> Result<AgentReply, Trouble> {
+        let domain = exposed.exposed().domain();
+        // The rules it was judged under: the asset is in their table, or it would not have been admitted.
+        let asset = rules.asset(&AssetId { chain: domain.chain, contract: domain.contract });
+        let made = asset.ok_or(SignFault::OtherAsset).and_then(|asset| key.sign(exposed.exposed(), asset));
+        match made {
+            Ok((signature, _domain)) => {
+                let signed = self.vault.ledger.store_signature(&exposed, &signature.to_string())?;
+                self.work = Work::Exposed(exposed);
+                Ok(AgentReply::Authorized(Box::new(signed)))
+            }
+            Err(fault) => {
+                tracing::error!(payment = %exposed.payment(), %fault, "a payment was not signed");
+                if fault.nothing_was_signed() {
+                    self.vault.ledger.void(*exposed, NotSigned::by_the_signer())?;
+                }
+                Err(Trouble::Fault { code: "not_signed", message: fault.to_string() })
+            }
+        }
+    }
+
+    fn quote(&self, errand: &Errand, terms: Option<Terms>) -> Result<AgentReply, Trouble> {
+        let session = self.session_for(errand)?;
+        let mut refusals = Vec::new();
+        if self.vault.wallet.is_locked() {
+            refusals.push(Refusal::WalletLocked);
+        }
+        let Some(terms) = terms else {
+            refusals.extend(self.vault.ledger.shut(&session)?);
+            return Ok(AgentReply::Quoted { quote: None, refusals });
+        };
+        let id = QuoteId::from_random(random()?);
+        let rules = self.vault.rules();
+        let payer = self.vault.wallet.address();
+        refusals.extend(self.vault.ledger.quote(id.clone(), &session, errand, terms, payer, &rules.rules)?);
+        let quote = refusals.is_empty().then_some(id);
+        Ok(AgentReply::Quoted { quote, refusals })
+    }
+
+    fn report(&mut self, report: Report) -> Result<AgentReply, Trouble> {
+        match std::mem::replace(&mut self.work, Work::Nothing) {
+            Work::Exposed(exposed) => {
+                let receipt = self.vault.ledger.report(&exposed, report)?;
+                Ok(AgentReply::Reported { receipt })
+            }
+            other => {
+                self.work = other;
+                Err(trouble("out_of_order", "nothing was authorized on this connection; there is nothing to report"))
+            }
+        }
+    }
+
+    /// What `serve` refused on its own goes into the log, so that the operator sees every reason in one place.
+    fn decline(&self, errand: &Errand, refusals: &[Refusal]) -> Result<AgentReply, Trouble> {
+        let session = self.session_for(errand)?;
+        self.vault.ledger.note_refused(Some(&session), errand, refusals);
+        Ok(AgentReply::Noted)
+    }
+
+    fn status(&self) -> Result<AgentReply, Trouble> {
+        let name = self.session.clone().unwrap_or_default();
+        let session = self.vault.ledger.session_named(name)?.map(|session| session.id);
+        let rules = self.vault.rules();
+        let overview = self.vault.ledger.overview(session.as_ref(), &rules.rules)?;
+        let locked = self.vault.wallet.is_locked();
+        // Without a session of its own an agent sees nobody else's payments.
+        let unresolved = if session.is_some() { overview.unresolved } else { Vec::new() };
+        Ok(AgentReply::Status(Box::new(Status {
+            next_step: next_step(&Needs {
+                latched: overview.latched.is_some(),
+                frozen: overview.frozen.is_some(),
+                locked,
+                session: overview.session.as_ref(),
+                now_s: overview.now_s,
+            }),
+            session: overview.session,
+            limits: overview.limits,
+            held: overview.held,
+            unresolved,
+            frozen: overview.frozen.is_some(),
+            latched: overview.latched.is_some(),
+            locked,
+            payer: Some(self.vault.wallet.address()),
+        })))
+    }
+
+    /// The session named in the hello, open or over: an earlier result may still be asked for.
+    fn session_for(&self, errand: &Errand) -> Result<SessionId, Trouble> {
+        let name = self.session.clone().unwrap_or_default();
+        match self.vault.ledger.session_named(name)? {
+            Some(session) => Ok(session.id),
+            None => Err(self.refused(None, errand, vec![Refusal::NoSession])),
+        }
+    }
+
+    /// A refusal of our own making: into the log without waiting, then to the asker.
+    fn refused(&self, session: Option<&SessionId>, errand: &Errand, reasons: Vec<Refusal>) -> Trouble {
+        self.vault.ledger.note_refused(session, errand, &reasons);
+        Trouble::Refused(reasons)
+    }
+}
+
+impl Conversation for AgentConversation {
+    type Ask = AgentAsk;
+    type Reply = AgentReply;
+
+    fn answer(&mut self, ask: AgentAsk) -> (AgentReply, Then) {
+        self.vault.touch();
+        let greeted = self.session.is_some();
+        let answered = match ask {
+            AgentAsk::Hello { protocol, session } => self.hello(protocol, session),
+            _ if !greeted => Err(trouble("out_of_order", "say hello first")),
+            AgentAsk::Claim { errand } => self.claim(errand),
+            AgentAsk::Authorize { terms, envelope } => self.authorize(terms, envelope),
+            AgentAsk::Quote { errand, terms } => self.quote(&errand, terms),
+            AgentAsk::Report(report) => self.report(report),
+            AgentAsk::Decline { errand, refusals } => self.decline(&errand, &refusals),
+            AgentAsk::Status => self.status(),
+        };
+        let then = if self.session.is_some() { Then::GoOn } else { Then::Close };
+        match answered {
+            Ok(reply) => (reply, then),
+            Err(Trouble::Refused(reasons)) => (AgentReply::Refused(reasons), then),
+            Err(Trouble::Fault { code, message }) => (Self::fault(code, message), then),
+        }
+    }
+
+    fn fault(code: &str, message: String) -> AgentReply {
+        AgentReply::Fault { code: code.to_owned(), message }
+    }
+}
+
+fn trouble(code: &'static str, message: &str) -> Trouble {
+    Trouble::Fault { code, message: message.to_owned() }
+}
+
+fn random<const N: usize>() -> Result<[u8; N], Trouble> {
+    let mut bytes = [0_u8; N];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(_fault) => Err(trouble("no_randomness", "the system gives no random bytes; try again later")),
+    }
+}

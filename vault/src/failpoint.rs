@@ -1,0 +1,121 @@
+//! Crashes on purpose, in a sandbox only: proof that no step can be killed so that money leaves uncounted.
+//!
+//! Must never be armed where money is real: [`arm`] ignores every setting but the sandbox, and without it
+//! [`reach`] is one load of an empty cell. A sandbox arms a step by a file called `failpoint` in its home that
+//! contains the step's name; the process that reaches the step takes the file away and kills itself with SIGKILL, so
+//! one file is one crash and the process that is started next lives.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use bursar_policy::rules::Setting;
+use rustix::process::{Signal, getpid, kill_process};
+
+/// Every step at which a process can be killed, in the order of one purchase: one between every two effects that
+/// outlive the process. The first word says whose process it is.
+pub const FAILPOINTS: [&str; 16] = [
+    // The purchase id is bound in the open transaction, not yet on the disk.
+    "vault-claim-bound",
+    // The claim was answered and no byte has gone to the seller.
+    "serve-claimed",
+    // The row is inserted, its transaction open.
+    "vault-exposed-uncommitted",
+    // The row is on the disk, nothing is signed.
+    "vault-exposed-committed",
+    // A signature exists in memory only.
+    "vault-signed",
+    // The signature is on the row, its transaction open.
+    "vault-signature-uncommitted",
+    // The signature is on the disk, nobody was answered.
+    "vault-signature-committed",
+    // The signed payment arrived, no byte of it has gone to the seller.
+    "serve-authorized",
+    // The paid request went out, no answer was read.
+    "serve-sent",
+    // The answer is read, the body not yet stored.
+    "serve-answered",
+    // The body is stored, the vault does not know.
+    "serve-content-stored",
+    // The report is on the row, its transaction open.
+    "vault-report-uncommitted",
+    // The report was taken, nobody was answered.
+    "vault-reported",
+    // The report was answered, the model has heard nothing.
+    "serve-reported",
+    // An expired row has become presumed spent, its transaction open.
+    "vault-sweep-uncommitted",
+    // The session is on the disk, the operator was not answered.
+    "vault-session-committed",
+];
+
+static ARMED: OnceLock<PathBuf> = OnceLock::new();
+
+/// Lets this process be killed by the file at `path`, if it runs in a sandbox; does nothing anywhere else.
+///
+/// The first call wins for the life of the process.
+pub fn arm(path: &Path, setting: Setting) {
+    if matches!(setting, Setting::Sandbox) && ARMED.set(path.to_owned()).is_err() {
+        tracing::debug!("fail points are armed already");
+    }
+}
+
+/// Says that this process is at `step`, one of [`FAILPOINTS`]; returns unless a sandbox asked for a crash just here.
+pub fn reach(step: &'static str) {
+    debug_assert!(FAILPOINTS.contains(&step), "a step that is not in FAILPOINTS: {step}");
+    if let Some(path) = ARMED.get()
+        && is_asked(path, step)
+    {
+        die(path);
+    }
+}
+
+fn is_asked(path: &Path, step: &str) -> bool {
+    std::fs::read_to_string(path).is_ok_and(|text| text.trim() == step)
+}
+
+fn die(path: &Path) {
+    if std::fs::remove_file(path).is_err() {
+        tracing::debug!("the fail point file is gone already");
+    }
+    if kill_process(getpid(), Signal::KILL).is_err() {
+        std::process::abort();
+    }
+    // A signal to oneself may arrive a moment later; nothing may happen in that moment.
+    loop {
+        std::thread::park();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_step_is_named_twice() {
+        let mut names = FAILPOINTS.to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), FAILPOINTS.len());
+    }
+
+    #[test]
+    fn only_the_named_step_is_asked_for_and_surrounding_space_is_ignored() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("failpoint");
+        assert!(!is_asked(&path, "vault-signed"), "no file, no crash");
+        std::fs::write(&path, "vault-signed\n").unwrap();
+        assert!(is_asked(&path, "vault-signed"));
+        assert!(!is_asked(&path, "vault-signature-committed"));
+    }
+
+    #[test]
+    fn real_money_arms_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("failpoint");
+        std::fs::write(&path, "vault-signed").unwrap();
+        arm(&path, Setting::Real);
+        assert!(ARMED.get().is_none(), "a real setting must leave the cell empty");
+        reach("vault-signed");
+        assert!(path.exists());
+    }
+}

@@ -1,0 +1,371 @@
+//! Files and directories that only their owner can touch. Must never follow a link to a file or trust a name twice.
+//!
+//! A file is opened once, without following a link, and everything is checked on the open descriptor; the bytes that
+//! were checked are the bytes that are used. A directory is checked with all its parents, because whoever can write a
+//! parent can put another file under the same name.
+
+use rustix::fs::{Mode, OFlags};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use zeroize::Zeroizing;
+
+/// The most that is read from any file of a profile, bytes.
+pub const FILE_MAX_BYTES: u64 = 256 * 1024;
+
+/// Why a file or directory is not used.
+#[derive(Debug, Error)]
+pub enum GuardFault {
+    /// It is not there.
+    #[error("`{}` does not exist; create it with `bursar init`", path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is there already and must not be replaced.
+    #[error("`{}` exists already and is never overwritten; move it away first if you mean to start anew", path.display())]
+    Exists {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is a symbolic link.
+    #[error("`{}` is a symbolic link; put the real file or directory there", path.display())]
+    Link {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is not a directory.
+    #[error("`{}` is not a directory; choose another place", path.display())]
+    NotDirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is a pipe, a device, a directory, or anything else that is not a plain file.
+    #[error("`{}` is not a regular file; put a regular file there", path.display())]
+    NotFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Somebody else owns it.
+    #[error("`{}` belongs to user id {owner}, not to user id {us}; give it to the user who runs bursar", path.display())]
+    Owner {
+        /// The path.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// Our user id.
+        us: u32,
+    },
+    /// Others may read or write it.
+    #[error("`{}` is open to others (mode {mode:04o}); run `chmod {want:04o}` on it", path.display())]
+    Mode {
+        /// The path.
+        path: PathBuf,
+        /// Its mode bits.
+        mode: u32,
+        /// The mode it should have.
+        want: u32,
+    },
+    /// Others may replace what lies in a parent.
+    #[error("`{}` can be written by others (mode {mode:04o}), so anyone could swap what lies in it; run `chmod go-w` on it or choose another place", path.display())]
+    Parent {
+        /// The parent directory.
+        path: PathBuf,
+        /// Its mode bits.
+        mode: u32,
+    },
+    /// A parent belongs to another user.
+    #[error("`{}` belongs to user id {owner}, who could swap what lies in it; choose a place under a directory of your own", path.display())]
+    ParentOwner {
+        /// The parent directory.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+    },
+    /// The file has a second name.
+    #[error("`{}` has {count} hard links; copy it to a new file so that it has only one name", path.display())]
+    Linked {
+        /// The path.
+        path: PathBuf,
+        /// How many names it has.
+        count: u64,
+    },
+    /// The file is too large.
+    #[error("`{}` is larger than {cap} bytes; shorten it", path.display())]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+        /// The cap, bytes.
+        cap: u64,
+    },
+    /// The system said no.
+    #[error("cannot {doing} `{}`: {source}", path.display())]
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Our user id; files of anyone else are refused.
+#[must_use]
+pub fn our_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// What is checked about a file or directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) kind: Kind,
+    pub(crate) owner: u32,
+    pub(crate) mode: u32,
+    pub(crate) links: u64,
+    pub(crate) bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Directory,
+    File,
+    Link,
+    Other,
+}
+
+impl From<&Metadata> for Facts {
+    fn from(meta: &Metadata) -> Self {
+        let kind = match meta.file_type() {
+            kind if kind.is_symlink() => Kind::Link,
+            kind if kind.is_dir() => Kind::Directory,
+            kind if kind.is_file() => Kind::File,
+            _ => Kind::Other,
+        };
+        Self { kind, owner: meta.uid(), mode: meta.mode() & 0o7777, links: meta.nlink(), bytes: meta.len() }
+    }
+}
+
+/// Refuses a private file that others could have written, read or linked.
+pub(crate) fn check_file(path: &Path, facts: Facts, us: u32, cap: u64) -> Result<(), GuardFault> {
+    let path = || path.to_owned();
+    match facts.kind {
+        Kind::File => {}
+        Kind::Link => return Err(GuardFault::Link { path: path() }),
+        Kind::Directory | Kind::Other => return Err(GuardFault::NotFile { path: path() }),
+    }
+    if facts.owner != us {
+        return Err(GuardFault::Owner { path: path(), owner: facts.owner, us });
+    }
+    if facts.mode & 0o077 != 0 {
+        return Err(GuardFault::Mode { path: path(), mode: facts.mode, want: 0o600 });
+    }
+    if facts.links != 1 {
+        return Err(GuardFault::Linked { path: path(), count: facts.links });
+    }
+    if cap < facts.bytes {
+        return Err(GuardFault::TooLarge { path: path(), cap });
+    }
+    Ok(())
+}
+
+/// Refuses a private directory that others may enter.
+pub(crate) fn check_private_directory(path: &Path, facts: Facts, us: u32) -> Result<(), GuardFault> {
+    let path = || path.to_owned();
+    match facts.kind {
+        Kind::Directory => {}
+        Kind::Link => return Err(GuardFault::Link { path: path() }),
+        Kind::File | Kind::Other => return Err(GuardFault::NotDirectory { path: path() }),
+    }
+    if facts.owner != us {
+        return Err(GuardFault::Owner { path: path(), owner: facts.owner, us });
+    }
+    if facts.mode & 0o077 != 0 {
+        return Err(GuardFault::Mode { path: path(), mode: facts.mode, want: 0o700 });
+    }
+    Ok(())
+}
+
+/// Refuses a parent through which others could swap what lies below. A link counts by its owner: its own parent is
+/// checked as well, and so is what it leads to.
+pub(crate) fn check_parent(path: &Path, facts: Facts, us: u32) -> Result<(), GuardFault> {
+    let path = || path.to_owned();
+    if facts.owner != us && facts.owner != 0 {
+        return Err(GuardFault::ParentOwner { path: path(), owner: facts.owner });
+    }
+    match facts.kind {
+        Kind::Link => Ok(()),
+        Kind::File | Kind::Other => Err(GuardFault::NotDirectory { path: path() }),
+        Kind::Directory => {
+            let sticky_root = facts.owner == 0 && facts.mode & 0o1000 != 0;
+            if facts.mode & 0o022 != 0 && !sticky_root {
+                return Err(GuardFault::Parent { path: path(), mode: facts.mode });
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Checks a private directory and every parent of it, as named and as resolved.
+///
+/// # Errors
+///
+/// The first [`GuardFault`] from the root downwards.
+pub fn directory(path: &Path) -> Result<(), GuardFault> {
+    let us = our_uid();
+    parents(path)?;
+    check_private_directory(path, facts_of(path)?, us)
+}
+
+/// Checks the parents of a path that need not exist itself.
+///
+/// # Errors
+///
+/// As [`directory`].
+pub fn parents(path: &Path) -> Result<(), GuardFault> {
+    let us = our_uid();
+    let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    let resolved = fs::canonicalize(parent).map_err(|fault| system("resolve", parent, fault))?;
+    for chain in [parent, resolved.as_path()] {
+        let mut above: Vec<&Path> = chain.ancestors().collect();
+        above.reverse();
+        for step in above {
+            check_parent(step, facts_of(step)?, us)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a private directory (mode 0700), or checks the one that is there. Its parent must exist.
+///
+/// # Errors
+///
+/// As [`directory`], and [`GuardFault::System`].
+pub fn make_directory(path: &Path) -> Result<(), GuardFault> {
+    parents(path)?;
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => {}
+        Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(fault) => return Err(system("create", path, fault)),
+    }
+    check_private_directory(path, facts_of(path)?, our_uid())
+}
+
+/// Opens a private file once and returns its bytes, wiped when dropped.
+///
+/// # Errors
+///
+/// [`GuardFault`] when it is missing, a link, not a regular file, not ours, open to others, linked twice or over `cap`.
+pub fn read(path: &Path, cap: u64) -> Result<Zeroizing<Vec<u8>>, GuardFault> {
+    let file = open(path)?;
+    let meta = file.metadata().map_err(|fault| system("examine", path, fault))?;
+    check_file(path, Facts::from(&meta), our_uid(), cap)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0).saturating_add(1)));
+    file.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(|fault| system("read", path, fault))?;
+    if u64::try_from(bytes.len()).map_or(true, |length| cap < length) {
+        return Err(GuardFault::TooLarge { path: path.to_owned(), cap });
+    }
+    Ok(bytes)
+}
+
+/// [`read`] for a file that may be absent.
+///
+/// # Errors
+///
+/// As [`read`], except that a missing file is `None`.
+pub fn read_if_there(path: &Path, cap: u64) -> Result<Option<Zeroizing<Vec<u8>>>, GuardFault> {
+    match read(path, cap) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(GuardFault::Missing { .. }) => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Writes a new private file (mode 0600) that appears whole or not at all, and is durable on return.
+///
+/// # Errors
+///
+/// [`GuardFault::Exists`] when the name is taken: this never overwrites.
+pub fn create(path: &Path, bytes: &[u8]) -> Result<(), GuardFault> {
+    let beside = write_beside(path, bytes)?;
+    let linked = fs::hard_link(&beside, path);
+    let removed = fs::remove_file(&beside);
+    match linked {
+        Ok(()) => {}
+        Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(GuardFault::Exists { path: path.to_owned() });
+        }
+        Err(fault) => return Err(system("create", path, fault)),
+    }
+    removed.map_err(|fault| system("remove", &beside, fault))?;
+    sync_parent(path)
+}
+
+/// Replaces a private file in one step: a reader sees the old bytes or the new ones. Durable on return.
+///
+/// # Errors
+///
+/// [`GuardFault::System`].
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), GuardFault> {
+    let beside = write_beside(path, bytes)?;
+    fs::rename(&beside, path).map_err(|fault| system("replace", path, fault))?;
+    sync_parent(path)
+}
+
+fn open(path: &Path) -> Result<File, GuardFault> {
+    // NONBLOCK: a pipe under this name must not stop the start; it is refused once it is open.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(descriptor) => Ok(File::from(descriptor)),
+        Err(rustix::io::Errno::NOENT) => Err(GuardFault::Missing { path: path.to_owned() }),
+        Err(rustix::io::Errno::LOOP) => Err(GuardFault::Link { path: path.to_owned() }),
+        Err(rustix::io::Errno::NXIO) => Err(GuardFault::NotFile { path: path.to_owned() }),
+        Err(fault) => Err(system("open", path, fault.into())),
+    }
+}
+
+fn write_beside(path: &Path, bytes: &[u8]) -> Result<PathBuf, GuardFault> {
+    let mut salt = [0_u8; 8];
+    getrandom::fill(&mut salt).map_err(|_fault| system("name a file beside", path, io::ErrorKind::Other.into()))?;
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_else(|| OsStr::new("file")));
+    name.push(format!(".{}", hex::encode(salt)));
+    let beside = path.with_file_name(name);
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    match written {
+        Ok(()) => Ok(beside),
+        Err(fault) => {
+            // The half-written file is of no use; that it could not be removed is no worse than that it is there.
+            drop(fs::remove_file(&beside));
+            Err(system("write", &beside, fault))
+        }
+    }
+}
+
+fn sync_parent(path: &Path) -> Result<(), GuardFault> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    File::open(parent).and_then(|directory| directory.sync_all()).map_err(|fault| system("sync", parent, fault))
+}
+
+fn facts_of(path: &Path) -> Result<Facts, GuardFault> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) => Ok(Facts::from(&meta)),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Err(GuardFault::Missing { path: path.to_owned() }),
+        Err(fault) => Err(system("examine", path, fault)),
+    }
+}
+
+fn system(doing: &'static str, path: &Path, source: io::Error) -> GuardFault {
+    GuardFault::System { doing, path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! The ledger: every payment, every budget, every event, on one disk, by one writer. Must never sign and never dial.
+//!
+//! What it guarantees, all of it tested: money is counted before a signature may exist; a purchase is signed once; counted
+//! money goes only on proof; limits and budgets hold whatever is asked at once and wherever the process is killed; the
+//! cost of counting does not grow with the number of payments; and the log shows every change, and any later one.
+//!
+//! Reading order: [`states`] (what a payment may become), [`claim`] (who may buy), [`authorize`] (judge, admit, count),
+//! [`report`] (what came back), [`sweep`] (what time does), then [`tally`] (how the counting is quick), [`writer`] (how
+//! it is durable) and [`open`] (which file it is).
+
+use std::sync::Arc;
+
+use crate::clock::{LedgerClock, Reading, TimeSource};
+
+mod audit;
+mod authorize;
+mod claim;
+mod events;
+mod fault;
+mod latch;
+mod meta;
+mod number;
+mod open;
+mod quote;
+mod refused;
+mod report;
+mod rows;
+mod schema;
+mod session;
+mod standing;
+mod states;
+mod sweep;
+mod switch;
+mod tally;
+mod view;
+mod writer;
+
+pub use self::audit::Books;
+pub use self::authorize::{Ask, Counted};
+pub use self::claim::{CLAIMS_MAX, Claim, ClaimGuard};
+pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
+pub use self::fault::LedgerFault;
+pub use self::open::{KeyFile, LedgerPlace};
+pub use self::quote::QUOTE_LIFE_S;
+pub use self::session::{Session, SessionOpened};
+pub use self::states::{EXPIRY_MARGIN_S, Exposed, Held, NotSigned, Reservation, RowState};
+pub use self::view::{LOG_PAGE_MAX, Overview};
+
+use self::writer::{Answer, Shared, Writer};
+
+/// An open ledger: the only one on its file, for as long as it lives. Dropping it closes it in order.
+#[derive(Debug)]
+pub struct Ledger {
+    writer: Writer,
+    shared: Arc<Shared>,
+    claims: Arc<claim::Registry>,
+    quotes: Arc<quote::Shelf>,
+    place: LedgerPlace,
+    // Dropped last, so that nobody opens the file before it is closed.
+    _lock: open::Lock,
+}
+
+impl Ledger {
+    /// Makes an empty ledger. Only `init` calls this; [`Ledger::open`] never creates.
+    ///
+    /// `id` is 16 fresh random bytes that name the ledger.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerFault::Exists`] when there is one, [`LedgerFault::KeyWithoutLedger`] when there is a key already, whose
+    /// past a new ledger would forget, or what the file system says.
+    pub fn create(
+        place: &LedgerPlace,
+        key: KeyFile,
+        id: [u8; 16],
+        time: Box<dyn TimeSource>,
+    ) -> Result<(), LedgerFault> {
+        let clock = LedgerClock::first(time);
+        open::create(place, key, &hex::encode(id), &clock.memory())
+    }
+
+    /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file; nothing is created or repaired.
+    pub fn open(place: &LedgerPlace, time: Box<dyn TimeSource>) -> Result<Self, LedgerFault> {
+        let lock = open::lock(&place.lock)?;
+        let conn = open::open(place)?;
+        let found = meta::read(&conn)?;
+        let shared = Arc::new(Shared {
+            clock: LedgerClock::resume(time, found.clock),
+            latch: latch::Latch::from_disk(found.latched),
+        });
+        let ledger = Self {
+            writer: Writer::start(conn, place.clone(), Arc::clone(&shared))?,
+            shared,
+            claims: Arc::default(),
+            quotes: Arc::default(),
+            place: place.clone(),
+            _lock: lock,
+        };
+        ledger.note(Event::new(EventKind::Opened, concat!("bursar-vault ", env!("CARGO_PKG_VERSION"))));
+        Ok(ledger)
+    }
+
+    /// Ledger time, and whether payments may rest on it.
+    #[must_use]
+    pub fn time(&self) -> Reading {
+        self.shared.clock.read()
+    }
+
+    /// Why payments are shut until a person looks; `None` while they are not.
+    #[must_use]
+    pub fn latched(&self) -> Option<String> {
+        self.shared.latch.reason()
+    }
+
+    /// Waits until everything that was written so far is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn flush(&self) -> Result<(), LedgerFault> {
+        self.writer.ask(|_tx| Ok(Answer::AfterCommit(())))
+    }
+
+    /// Closes the ledger in order: everything that was asked before is on the disk when this returns. Asks after it get
+    /// [`LedgerFault::Closed`].
+    pub fn close(&self) {
+        self.note(Event::new(EventKind::Closed, "in order"));
+        self.writer.close();
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        self.writer.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;

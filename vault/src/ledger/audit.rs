@@ -1,0 +1,197 @@
+//! Checking the books: the log's chain, the rows against the log, the totals against the rows. Must never repair.
+
+use std::collections::BTreeMap;
+
+use bursar_policy::digest::Digest;
+use bursar_policy::errand::SessionId;
+use bursar_policy::money::Currency;
+use rusqlite::Connection;
+
+use super::events::{self, Link};
+use super::fault::LedgerFault;
+use super::number::{from_sql, narrow};
+use super::states::{self, Counts};
+use super::tally::{self, Tally, Used};
+use super::{Ledger, meta, open, rows, session, standing};
+
+/// What a check found in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Books {
+    /// Payments, of every state.
+    pub payments: u64,
+    /// Events.
+    pub events: u64,
+    /// The hash of the newest event: keep it elsewhere, and a ledger that was cut short cannot pass for this one.
+    pub head: Digest,
+}
+
+impl Ledger {
+    /// Checks everything that was committed, on a connection of its own that can only read, while payments go on.
+    ///
+    /// It finds a change by anyone who did not also work out the whole chain of hashes anew; against that only a copy
+    /// of [`Books::head`] kept elsewhere helps.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerFault::Books`] with the first thing that does not fit, or a fault of the storage.
+    pub fn verify(&self) -> Result<Books, LedgerFault> {
+        // What nobody waited for goes to the disk first, so that the check sees it.
+        self.flush()?;
+        let conn = open::open_for_reading(&self.place)?;
+        let view = conn.unchecked_transaction()?;
+        everything(&view)
+    }
+}
+
+/// Checks a whole ledger.
+pub(super) fn everything(conn: &Connection) -> Result<Books, LedgerFault> {
+    let strangers = conn.prepare("PRAGMA foreign_key_check")?.exists([])?;
+    if strangers {
+        return Err(books("a row names another that is not there"));
+    }
+    let head = chain(conn)?;
+    let payments = sums(conn)?;
+    entries(conn)?;
+    budgets(conn)?;
+    Ok(Books { payments, events: head.seq, head: head.hash })
+}
+
+/// Every event follows the one before, and the last is the one that the ledger knows as its last.
+fn chain(conn: &Connection) -> Result<events::Head, LedgerFault> {
+    let mut statement =
+        conn.prepare("SELECT seq, at_s, kind, payment, session, detail, fact, prev, hash FROM event ORDER BY seq")?;
+    let mut rows = statement.query([])?;
+    let mut head = events::Head { seq: 0, hash: Digest::of(b"") };
+    while let Some(row) = rows.next()? {
+        let seq = from_sql(row.get(0)?)?;
+        let kind: String = row.get(2)?;
+        let payment: Option<String> = row.get(3)?;
+        let session: Option<String> = row.get(4)?;
+        let detail: String = row.get(5)?;
+        let fact: Option<String> = row.get(6)?;
+        let link = events::link(&Link {
+            prev: &head.hash,
+            seq,
+            at_s: from_sql(row.get(1)?)?,
+            kind: &kind,
+            payment: payment.as_deref(),
+            session: session.as_deref(),
+            detail: &detail,
+            fact: fact.as_deref(),
+        });
+        let follows = head.seq.checked_add(1) == Some(seq) && row.get::<_, String>(7)? == head.hash.to_string();
+        if !follows || row.get::<_, String>(8)? != link.to_string() {
+            return Err(books(&format!("event {seq} does not follow the one before it")));
+        }
+        head = events::Head { seq, hash: link };
+    }
+    if meta::read(conn)?.head != head {
+        return Err(books("the log does not end where the ledger says it ends"));
+    }
+    Ok(head)
+}
+
+/// Every row is as its last event says, and all rows together are the running totals. How many rows there are.
+fn sums(conn: &Connection) -> Result<u64, LedgerFault> {
+    let mut expected: BTreeMap<String, (Used, Used)> = BTreeMap::new();
+    let mut payments: u64 = 0;
+    rows::each(conn, |row| {
+        payments = payments.saturating_add(1);
+        if last_fact(conn, row.id.as_str())? != Some(rows::fact(conn, &row.id)?.to_string()) {
+            return Err(books(&format!("payment `{}` is not as the log says", row.id)));
+        }
+        let facts = row.facts();
+        for key in facts.keys() {
+            let one = tally::one(key.as_str(), &facts);
+            let (pending, spent) = expected.entry(key.as_str().to_owned()).or_default();
+            match states::counts(row.state) {
+                Counts::AsPending => *pending = tally::plus(*pending, one)?,
+                Counts::AsSpent => *spent = tally::plus(*spent, one)?,
+                Counts::Not => {}
+            }
+        }
+        Ok(())
+    })?;
+    let mut statement = conn.prepare("SELECT key FROM tally")?;
+    let keys = statement.query_map([], |row| row.get::<_, String>(0))?;
+    for key in keys {
+        let key = key?;
+        let Tally { pending, spent, .. } = tally::read(conn, &key)?;
+        if expected.remove(&key) != Some((pending, spent)) {
+            return Err(books(&format!("the total `{key}` is not the sum of its payments")));
+        }
+    }
+    match expected.into_keys().next() {
+        None => Ok(payments),
+        Some(key) => Err(books(&format!("the total `{key}` is missing"))),
+    }
+}
+
+/// Every spent payment is written down once under every key, in order, with the right sum.
+fn entries(conn: &Connection) -> Result<(), LedgerFault> {
+    let mut statement = conn.prepare(
+        "SELECT spent.key, spent.seq, spent.at_s, spent.total, payment.money, payment.state
+         FROM spent JOIN payment ON payment.id = spent.payment ORDER BY spent.key, spent.seq",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut last: BTreeMap<String, (Used, u64)> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let key: String = row.get(0)?;
+        let at_s = from_sql(row.get(2)?)?;
+        let total = Used { atto: narrow(&row.get::<_, String>(3)?)?, count: from_sql(row.get(1)?)? };
+        let state = states::from_word(&row.get::<_, String>(5)?);
+        let money = if key.ends_with("|*") { 0 } else { narrow(&row.get::<_, String>(4)?)? };
+        let (before, before_s) = last.get(&key).copied().unwrap_or_default();
+        let right = state.map(states::counts) == Some(Counts::AsSpent)
+            && tally::plus(before, Used { atto: money, count: 1 })? == total
+            && before_s <= at_s;
+        if !right {
+            return Err(books(&format!("entry {} of `{key}` is wrong", total.count)));
+        }
+        last.insert(key, (total, at_s));
+    }
+    drop(rows);
+    let mut statement = conn.prepare("SELECT key FROM tally")?;
+    let keys = statement.query_map([], |row| row.get::<_, String>(0))?;
+    for key in keys {
+        let key = key?;
+        let tally = tally::read(conn, &key)?;
+        if last.get(&key).copied().unwrap_or_default() != (tally.spent, tally.spent_last_s) {
+            return Err(books(&format!("the entries of `{key}` do not end at its total")));
+        }
+    }
+    Ok(())
+}
+
+/// No session has spent more than a person allowed.
+fn budgets(conn: &Connection) -> Result<(), LedgerFault> {
+    let mut statement = conn.prepare("SELECT id, currency, budget FROM session")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let unreadable = LedgerFault::Unreadable { what: "session" };
+        let id: SessionId = row.get::<_, String>(0)?.parse().map_err(|_fault| unreadable.clone())?;
+        let currency: Currency = row.get::<_, String>(1)?.parse().map_err(|_fault| unreadable.clone())?;
+        let found = session::by_id(conn, &id)?.ok_or(unreadable)?;
+        let spent = session::spent(conn, &found)?;
+        if !spent.is_within(found.budget) {
+            let key = standing::key_of_session(&id, currency);
+            return Err(books(&format!("`{key}` is over its budget of {}", found.budget)));
+        }
+    }
+    Ok(())
+}
+
+fn last_fact(conn: &Connection, payment: &str) -> Result<Option<String>, LedgerFault> {
+    let mut statement = conn.prepare_cached(
+        "SELECT fact FROM event WHERE payment IS NOT NULL AND payment = ?1 ORDER BY seq DESC LIMIT 1",
+    )?;
+    let mut rows = statement.query([payment])?;
+    match rows.next()? {
+        None => Ok(None),
+        Some(row) => Ok(row.get(0)?),
+    }
+}
+
+fn books(detail: &str) -> LedgerFault {
+    LedgerFault::Books { detail: detail.to_owned() }
+}

@@ -1,0 +1,342 @@
+//! Judge, admit and count one payment in one exclusive transaction. Must never let a signature be asked for before the
+//! row is on the disk.
+//!
+//! The halves are private: nobody can count what was not judged in the same transaction, and nobody can sign what was not
+//! counted, because only a counted row makes a `Reservation<Exposed>`.
+
+use std::sync::Arc;
+
+use bursar_policy::authorization::validity;
+use bursar_policy::budget::{Admitted, admit};
+use bursar_policy::chain::Address;
+use bursar_policy::digest::Digest;
+use bursar_policy::errand::{Errand, PaymentId, QuoteId, SessionId};
+use bursar_policy::gate::judge;
+use bursar_policy::limit::PaymentFacts;
+use bursar_policy::money::Money;
+use bursar_policy::quoted::Quoted;
+use bursar_policy::refusal::Refusal;
+use bursar_policy::rules::Rules;
+use bursar_policy::terms::Terms;
+use rusqlite::params;
+
+use super::claim::ClaimGuard;
+use super::events::EventKind;
+use super::fault::LedgerFault;
+use super::number::to_sql;
+use super::quote::Shelf;
+use super::rows::{self, Payment};
+use super::states::{Exposed, Held, NotSigned, Reservation, RowState};
+use super::writer::{Answer, Tx};
+use super::{Ledger, refused, session, standing, sweep, tally};
+use crate::failpoint;
+use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
+
+/// What is to be paid and by whom. Terms are judged again here; nothing in this is believed.
+#[derive(Debug)]
+pub struct Ask {
+    /// The terms as trusted code rebuilt them.
+    pub terms: Terms,
+    /// Opaque bytes for a re-send.
+    pub envelope: String,
+    /// The account that would sign.
+    pub payer: Address,
+    /// The id of the row, from fresh random bytes.
+    pub payment: PaymentId,
+    /// The authorization's nonce: 32 fresh random bytes.
+    pub nonce: [u8; 32],
+}
+
+/// What became of an ask.
+#[derive(Debug)]
+pub enum Counted<S> {
+    /// It is counted and on the disk.
+    Yes(Box<Reservation<S>>),
+    /// It is not, for these reasons; the claim goes back to its owner.
+    No {
+        /// The claim.
+        claim: ClaimGuard,
+        /// The reasons, in order of precedence.
+        reasons: Vec<Refusal>,
+    },
+}
+
+impl Ledger {
+    /// Judges `ask` for the claimed errand under `rules`, admits it against everything counted so far, and writes it
+    /// down as exposed: from here on a signature may exist. Returns when that is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger; then there must be no signature, whatever the disk says after the next start.
+    pub fn authorize(&self, claim: ClaimGuard, ask: Ask, rules: &Arc<Rules>) -> Result<Counted<Exposed>, LedgerFault> {
+        Ok(match self.count(&claim, ask, rules, RowState::Exposed)? {
+            Err(reasons) => Counted::No { claim, reasons },
+            Ok(row) => {
+                failpoint::reach("vault-exposed-committed");
+                let state = Exposed { authorization: row.authorization(), terms: row.terms };
+                Counted::Yes(Box::new(Reservation { payment: row.id, claim, state }))
+            }
+        })
+    }
+
+    /// Like [`Ledger::authorize`], but only sets the money aside: nobody may sign yet, and it can be released.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger; then nothing is set aside.
+    pub fn hold(&self, claim: ClaimGuard, ask: Ask, rules: &Arc<Rules>) -> Result<Counted<Held>, LedgerFault> {
+        Ok(match self.count(&claim, ask, rules, RowState::Held)? {
+            Err(reasons) => Counted::No { claim, reasons },
+            Ok(row) => Counted::Yes(Box::new(Reservation { payment: row.id, claim, state: Held })),
+        })
+    }
+
+    /// Lets held money be signed for: the authorization's life begins now. Refused with `lifetime_too_short` when none
+    /// is left, and with `frozen`, `ledger_latched` or a session's refusal when one of these came since.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger; then there must be no signature.
+    pub fn expose(&self, held: Reservation<Held>, rules: &Arc<Rules>) -> Result<Counted<Exposed>, LedgerFault> {
+        let (rules, id) = (Arc::clone(rules), held.payment.clone());
+        let exposed = self.writer.ask(move |tx| {
+            let mut row = rows::by_id(tx.conn, &id)?;
+            let mut reasons = standing::shut(tx, &row.session)?;
+            match validity(row.terms.version, tx.now_s, row.terms.max_timeout_s, rules.max_lifetime_s()) {
+                Some(life) => (row.valid_after, row.valid_before) = life,
+                None => reasons.push(Refusal::LifetimeTooShort { life_s: row.terms.max_timeout_s }),
+            }
+            if row.state != RowState::Held {
+                return Err(LedgerFault::Rule { detail: "the payment is no longer held".to_owned() });
+            }
+            if !reasons.is_empty() {
+                return Ok(Answer::AtOnce(Err(reasons)));
+            }
+            tx.conn
+                .prepare_cached(
+                    "UPDATE payment SET state = 'exposed', valid_after = ?1, valid_before = ?2, updated_s = ?3
+                     WHERE id = ?4",
+                )?
+                .execute(params![
+                    to_sql(row.valid_after)?,
+                    to_sql(row.valid_before)?,
+                    to_sql(tx.now_s)?,
+                    id.as_str()
+                ])?;
+            sweep::written(tx, &row, EventKind::Exposed, told(&row))?;
+            Ok(Answer::AfterCommit(Ok(row)))
+        })?;
+        let Reservation { payment, claim, .. } = held;
+        Ok(match exposed {
+            Err(reasons) => Counted::No { claim, reasons },
+            Ok(row) => {
+                let state = Exposed { authorization: row.authorization(), terms: row.terms };
+                Counted::Yes(Box::new(Reservation { payment, claim, state }))
+            }
+        })
+    }
+
+    /// Gives held money back, and the claim: nobody was asked to sign.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger; then the money stays counted until it runs out.
+    pub fn release(&self, held: Reservation<Held>) -> Result<(), LedgerFault> {
+        self.give_back(&held.payment, "it was released before anyone was asked to sign")
+    }
+
+    /// Gives exposed money back, and the claim, on the signer's own word that it made no signature. Takes effect only
+    /// while the row has none.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger; then the money stays counted.
+    pub fn void(&self, exposed: Reservation<Exposed>, _word: NotSigned) -> Result<(), LedgerFault> {
+        self.give_back(&exposed.payment, "the signer says that it did not sign")
+    }
+
+    /// Puts the signature on its row; returns when it is on the disk, so that a retry after any crash sends these bytes.
+    ///
+    /// `signature` is `0x` and 130 lower-case hex digits. The same one again changes nothing; another one is refused.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger; then the signature must not leave the process.
+    pub fn store_signature(&self, exposed: &Reservation<Exposed>, signature: &str) -> Result<Signed, LedgerFault> {
+        failpoint::reach("vault-signed");
+        let (id, signature) = (exposed.payment.clone(), signature.to_owned());
+        let signed = self.writer.ask(move |tx| {
+            let before = rows::by_id(tx.conn, &id)?;
+            if let Some(signed) = before.signed().filter(|signed| signed.signature == signature) {
+                return Ok(Answer::AfterCommit(signed));
+            }
+            tx.conn
+                .prepare_cached("UPDATE payment SET signature = ?1, signed_s = ?2, updated_s = ?2 WHERE id = ?3")?
+                .execute(params![signature, to_sql(tx.now_s)?, id.as_str()])?;
+            let row = rows::by_id(tx.conn, &id)?;
+            sweep::written(tx, &row, EventKind::Signed, format!("valid before {}", row.valid_before))?;
+            let signed = row.signed().ok_or(LedgerFault::Unreadable { what: "signature" })?;
+            failpoint::reach("vault-signature-uncommitted");
+            Ok(Answer::AfterCommit(signed))
+        })?;
+        failpoint::reach("vault-signature-committed");
+        Ok(signed)
+    }
+
+    fn count(
+        &self,
+        claim: &ClaimGuard,
+        ask: Ask,
+        rules: &Arc<Rules>,
+        state: RowState,
+    ) -> Result<Result<Payment, Vec<Refusal>>, LedgerFault> {
+        let case = Case::of(claim, ask, rules, &self.quotes);
+        self.writer.ask(move |tx| {
+            sweep::due(tx)?;
+            let counted = case.decide(tx)?.map(|admitted| case.row(tx, &admitted, state));
+            let row = match counted {
+                Ok(Ok(row)) => row,
+                Ok(Err(reasons)) | Err(reasons) => {
+                    refused::write_down(tx, Some(&case.session), &case.errand, &reasons)?;
+                    return Ok(Answer::AtOnce(Err(reasons)));
+                }
+            };
+            rows::insert(tx.conn, &row)?;
+            tally::set_aside(tx.conn, &row.facts())?;
+            let kind = if state == RowState::Held { EventKind::Held } else { EventKind::Exposed };
+            sweep::written(tx, &row, kind, told(&row))?;
+            failpoint::reach("vault-exposed-uncommitted");
+            Ok(Answer::AfterCommit(Ok(row)))
+        })
+    }
+
+    fn give_back(&self, id: &PaymentId, why: &'static str) -> Result<(), LedgerFault> {
+        let id = id.clone();
+        self.writer.ask(move |tx| {
+            let row = rows::by_id(tx.conn, &id)?;
+            let unsigned = row.signature.is_none() && matches!(row.state, RowState::Held | RowState::Exposed);
+            if !unsigned {
+                return Err(LedgerFault::Rule { detail: "the payment is signed or over".to_owned() });
+            }
+            sweep::void(tx, &row, why)?;
+            Ok(Answer::AfterCommit(()))
+        })
+    }
+}
+
+/// One ask with everything that its transaction needs, owned.
+struct Case {
+    session: SessionId,
+    errand: Arc<Errand>,
+    identity: Digest,
+    ask: Ask,
+    rules: Arc<Rules>,
+    quotes: Arc<Shelf>,
+}
+
+impl Case {
+    fn of(claim: &ClaimGuard, ask: Ask, rules: &Arc<Rules>, quotes: &Arc<Shelf>) -> Self {
+        Self {
+            session: claim.session().clone(),
+            errand: claim.shared_errand(),
+            identity: claim.identity(),
+            ask,
+            rules: Arc::clone(rules),
+            quotes: Arc::clone(quotes),
+        }
+    }
+
+    fn decide(&self, tx: &Tx<'_>) -> Result<Result<Admitted, Vec<Refusal>>, LedgerFault> {
+        let pinned = self.errand.quote.as_ref().map(|quote| self.against_quote(quote, tx.now_s));
+        if let Some(Err(reason)) = pinned {
+            return Ok(Err(vec![reason]));
+        }
+        decide(tx, &self.rules, &self.session, &self.errand, &self.ask.terms, self.ask.payer)
+    }
+
+    fn against_quote(&self, quote: &QuoteId, now_s: u64) -> Result<(), Refusal> {
+        self.quotes.check(quote, &self.session, &self.errand, &self.ask.terms, now_s)
+    }
+
+    /// The row of an admitted payment. Everything in it comes from the terms that were judged and from the claim.
+    fn row(&self, tx: &Tx<'_>, admitted: &Admitted, state: RowState) -> Result<Payment, Vec<Refusal>> {
+        let terms = admitted.terms().clone();
+        let life = validity(terms.version, tx.now_s, terms.max_timeout_s, self.rules.max_lifetime_s());
+        let (valid_after, valid_before) =
+            life.ok_or_else(|| vec![Refusal::LifetimeTooShort { life_s: terms.max_timeout_s }])?;
+        if ENVELOPE_MAX_BYTES < self.ask.envelope.len() {
+            let why = Quoted::of("what has to be kept for a re-send is over 64 KiB");
+            return Err(vec![Refusal::TermsTooLarge { why }]);
+        }
+        let asset = self.rules.asset(&terms.asset_id());
+        Ok(Payment {
+            id: self.ask.payment.clone(),
+            state,
+            session: self.session.clone(),
+            identity: self.identity,
+            subject: self.errand.subject(),
+            purchase_id: self.errand.purchase_id.clone(),
+            site: self.errand.site.clone(),
+            method: self.errand.method,
+            body: self.errand.body.map(|body| body.digest),
+            symbol: asset.map(|asset| asset.symbol.clone()).unwrap_or_default(),
+            payer: self.ask.payer,
+            money: admitted.money(),
+            nonce: self.ask.nonce,
+            valid_after,
+            valid_before,
+            envelope: self.ask.envelope.clone(),
+            created_s: tx.now_s,
+            signature: None,
+            delivery: None,
+            claim: None,
+            transaction: None,
+            ended_s: None,
+            terms,
+        })
+    }
+}
+
+/// Judges `terms` for `errand` again and holds them against everything that is counted.
+pub(super) fn decide(
+    tx: &Tx<'_>,
+    rules: &Rules,
+    session: &SessionId,
+    errand: &Errand,
+    terms: &Terms,
+    payer: Address,
+) -> Result<Result<Admitted, Vec<Refusal>>, LedgerFault> {
+    let vetted = match judge(rules, errand, &terms.to_challenge(), Some(payer), tx.now_s) {
+        Ok(vetted) => vetted,
+        Err(reasons) => return Ok(Err(reasons)),
+    };
+    let Some(open) = session::by_id(tx.conn, session)? else {
+        return Ok(Err(vec![Refusal::NoSession]));
+    };
+    let asset = terms.asset_id();
+    let Some(money) = rules.asset(&asset).and_then(|known| Money::of(terms.amount, known)) else {
+        return Ok(Err(vec![Refusal::AssetNotAllowed { asset }]));
+    };
+    let facts = PaymentFacts {
+        session: session.clone(),
+        origin: errand.site.origin().clone(),
+        payee: vetted.get().payee,
+        asset,
+        money,
+    };
+    let standing = standing::read(tx, rules, &open, &facts)?;
+    Ok(admit(rules, &standing, vetted, facts, tx.now_s))
+}
+
+fn told(row: &Payment) -> String {
+    format!(
+        "{} ({} {}) to {} on {} for {} {}",
+        row.money,
+        row.terms.amount,
+        row.symbol,
+        row.terms.payee,
+        row.terms.chain,
+        row.method,
+        row.site.origin()
+    )
+}

@@ -1,0 +1,256 @@
+//! The log: append-only, each event carrying the hash of the one before. Must never hold a secret or a signature.
+
+use bursar_policy::digest::Digest;
+use bursar_policy::errand::{PaymentId, SessionId};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::LedgerFault;
+use super::number::{from_sql, to_sql};
+
+/// The longest detail of an event, in bytes; a longer one is cut.
+pub const DETAIL_MAX_BYTES: usize = 8192;
+
+/// What an event is about. The words are stable; the database knows the same list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// The ledger was made.
+    LedgerCreated,
+    /// A vault opened the ledger.
+    Opened,
+    /// A vault closed the ledger in order.
+    Closed,
+    /// The ledger was bound to a key.
+    KeyBound,
+    /// The key was unlocked.
+    Unlocked,
+    /// The key was locked.
+    Locked,
+    /// A passphrase was wrong.
+    PassphraseWrong,
+    /// The rules were read.
+    RulesLoaded,
+    /// A person opened a budget.
+    SessionOpened,
+    /// A person closed a budget, or a new one of the same name replaced one that had run out.
+    SessionClosed,
+    /// A person stopped all spending.
+    Frozen,
+    /// A person allowed spending again.
+    Thawed,
+    /// A fault shut the ledger.
+    Latched,
+    /// A person opened it again after a check.
+    Unlatched,
+    /// A person confirmed the clock.
+    ClockConfirmed,
+    /// Something was refused.
+    Refused,
+    /// Money was set aside.
+    Held,
+    /// Money was set aside for a signature that may exist from now on.
+    Exposed,
+    /// The signature was stored.
+    Signed,
+    /// What came back was told.
+    Reported,
+    /// The seller's claim agrees with our row.
+    Settled,
+    /// A payment expired without proof and counts as spent.
+    PresumedSpent,
+    /// It is proved that nothing was signed.
+    Voided,
+    /// Anything else that an operator may want to know.
+    Note,
+}
+
+impl EventKind {
+    /// Every kind.
+    pub const EVERY: [Self; 24] = [
+        Self::LedgerCreated,
+        Self::Opened,
+        Self::Closed,
+        Self::KeyBound,
+        Self::Unlocked,
+        Self::Locked,
+        Self::PassphraseWrong,
+        Self::RulesLoaded,
+        Self::SessionOpened,
+        Self::SessionClosed,
+        Self::Frozen,
+        Self::Thawed,
+        Self::Latched,
+        Self::Unlatched,
+        Self::ClockConfirmed,
+        Self::Refused,
+        Self::Held,
+        Self::Exposed,
+        Self::Signed,
+        Self::Reported,
+        Self::Settled,
+        Self::PresumedSpent,
+        Self::Voided,
+        Self::Note,
+    ];
+
+    /// Its stable word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LedgerCreated => "ledger_created",
+            Self::Opened => "opened",
+            Self::Closed => "closed",
+            Self::KeyBound => "key_bound",
+            Self::Unlocked => "unlocked",
+            Self::Locked => "locked",
+            Self::PassphraseWrong => "passphrase_wrong",
+            Self::RulesLoaded => "rules_loaded",
+            Self::SessionOpened => "session_opened",
+            Self::SessionClosed => "session_closed",
+            Self::Frozen => "frozen",
+            Self::Thawed => "thawed",
+            Self::Latched => "latched",
+            Self::Unlatched => "unlatched",
+            Self::ClockConfirmed => "clock_confirmed",
+            Self::Refused => "refused",
+            Self::Held => "held",
+            Self::Exposed => "exposed",
+            Self::Signed => "signed",
+            Self::Reported => "reported",
+            Self::Settled => "settled",
+            Self::PresumedSpent => "presumed_spent",
+            Self::Voided => "voided",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// One event before it has a place in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    kind: EventKind,
+    payment: Option<PaymentId>,
+    session: Option<SessionId>,
+    detail: String,
+    fact: Option<Digest>,
+}
+
+impl Event {
+    /// An event with its details in plain words.
+    #[must_use]
+    pub fn new(kind: EventKind, detail: impl Into<String>) -> Self {
+        let mut detail = detail.into();
+        let mut end = detail.len().min(DETAIL_MAX_BYTES);
+        while !detail.is_char_boundary(end) {
+            end = end.saturating_sub(1);
+        }
+        detail.truncate(end);
+        Self { kind, payment: None, session: None, detail, fact: None }
+    }
+
+    /// The session it concerns.
+    #[must_use]
+    pub fn session(mut self, session: &SessionId) -> Self {
+        self.session = Some(session.clone());
+        self
+    }
+
+    /// The payment it concerns.
+    pub(super) fn payment(mut self, payment: &PaymentId) -> Self {
+        self.payment = Some(payment.clone());
+        self
+    }
+
+    /// The digest of what the row said then, so that the chain also covers the row.
+    pub(super) const fn fact(mut self, fact: Digest) -> Self {
+        self.fact = Some(fact);
+        self
+    }
+}
+
+/// The newest event's place and hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) seq: u64,
+    pub(super) hash: Digest,
+}
+
+pub(super) const HEAD: &str = "SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1";
+
+/// Adds one event to the open transaction.
+pub(super) fn append(conn: &Connection, at_s: u64, event: &Event) -> Result<(), LedgerFault> {
+    let Head { seq, hash: prev } = head(conn)?;
+    let seq = seq.checked_add(1).ok_or(LedgerFault::Unreadable { what: "event" })?;
+    let payment = event.payment.as_ref().map(ToString::to_string);
+    let session = event.session.as_ref().map(ToString::to_string);
+    let fact = event.fact.as_ref().map(ToString::to_string);
+    let hash = link(&Link {
+        prev: &prev,
+        seq,
+        at_s,
+        kind: event.kind.name(),
+        payment: payment.as_deref(),
+        session: session.as_deref(),
+        detail: &event.detail,
+        fact: fact.as_deref(),
+    });
+    conn.prepare_cached(
+        "INSERT INTO event (seq, at_s, kind, payment, session, detail, fact, prev, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?
+    .execute(params![
+        to_sql(seq)?,
+        to_sql(at_s)?,
+        event.kind.name(),
+        payment,
+        session,
+        event.detail,
+        fact,
+        prev.to_string(),
+        hash.to_string(),
+    ])?;
+    Ok(())
+}
+
+/// Where the log ends; sequence number 0 and the digest of nothing for an empty one.
+pub(super) fn head(conn: &Connection) -> Result<Head, LedgerFault> {
+    let found = conn
+        .prepare_cached(HEAD)?
+        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
+        .optional()?;
+    match found {
+        None => Ok(Head { seq: 0, hash: Digest::of(b"") }),
+        Some((seq, hash)) => {
+            let hash = Digest::parse(&hash).map_err(|_fault| LedgerFault::Unreadable { what: "event" })?;
+            Ok(Head { seq: from_sql(seq)?, hash })
+        }
+    }
+}
+
+/// Everything an event's hash covers.
+pub(super) struct Link<'a> {
+    pub(super) prev: &'a Digest,
+    pub(super) seq: u64,
+    pub(super) at_s: u64,
+    pub(super) kind: &'a str,
+    pub(super) payment: Option<&'a str>,
+    pub(super) session: Option<&'a str>,
+    pub(super) detail: &'a str,
+    pub(super) fact: Option<&'a str>,
+}
+
+/// The hash of one event. Absent and empty differ, and no field can run into the next.
+pub(super) fn link(link: &Link<'_>) -> Digest {
+    let presence = [u8::from(link.payment.is_some()), u8::from(link.session.is_some()), u8::from(link.fact.is_some())];
+    Digest::of_parts(&[
+        b"bursar event 1",
+        link.prev.as_bytes(),
+        &link.seq.to_be_bytes(),
+        &link.at_s.to_be_bytes(),
+        link.kind.as_bytes(),
+        &presence,
+        link.payment.unwrap_or_default().as_bytes(),
+        link.session.unwrap_or_default().as_bytes(),
+        link.detail.as_bytes(),
+        link.fact.unwrap_or_default().as_bytes(),
+    ])
+}

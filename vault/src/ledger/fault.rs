@@ -1,0 +1,212 @@
+//! What can go wrong with the ledger itself. Must never hold a refusal: a refusal is an answer, a fault is not.
+
+use std::path::PathBuf;
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+/// A fault of the ledger. Its texts are for the operator; none holds a signature or a secret.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LedgerFault {
+    /// There is no ledger where one should be.
+    #[error("there is no ledger at `{shown}`; run `bursar init`, or put the ledger back from a backup", shown = .path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// A key is there and its ledger is not: starting anew would forget what was spent.
+    #[error("there is a key but no ledger at `{shown}`; put the ledger back, or move the key away and run `bursar init`", shown = .path.display())]
+    KeyWithoutLedger {
+        /// Where the ledger should be.
+        path: PathBuf,
+    },
+    /// A ledger is there already, and another was to be made.
+    #[error("there is a ledger at `{shown}` already; use it, or move it away first", shown = .path.display())]
+    Exists {
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// The name cannot be the name of a ledger file.
+    #[error("`{shown}` cannot be a ledger; name a file in a folder by its absolute path", shown = .path.display())]
+    NotAFileName {
+        /// The name.
+        path: PathBuf,
+    },
+    /// It is no regular file of its own.
+    #[error("`{shown}` is not a regular file with one name; remove links to it and try again", shown = .path.display())]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Others may read or write it, or it is somebody else's.
+    #[error("`{shown}` must belong to you with mode 0600, and has mode {mode:04o}; check who changed it", shown = .path.display())]
+    Loose {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// Another vault has the ledger open.
+    #[error("another vault is using the ledger at `{shown}`; stop it first", shown = .path.display())]
+    InUse {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// It can be read and not written.
+    #[error("the ledger at `{shown}` cannot be written; check the file system", shown = .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is not a ledger of this program.
+    #[error("`{shown}` is not a bursar ledger; check the path", shown = .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It was made by a later program.
+    #[error("the ledger at `{shown}` has schema version {version}, which is newer than this program; use the newer bursar", shown = .path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: i64,
+    },
+    /// It is damaged, or somebody changed it by hand.
+    #[error("the ledger at `{shown}` is damaged ({detail}); put it back from a backup", shown = .path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// It belongs to the other setting: real money or a sandbox.
+    #[error("the ledger at `{shown}` is for the setting `{found}`; a ledger of a sandbox opens only there, and no other does", shown = .path.display())]
+    Setting {
+        /// The file.
+        path: PathBuf,
+        /// The setting it was made for.
+        found: &'static str,
+    },
+    /// It counts for another key.
+    #[error("the ledger counts for the account {ledger} and the key is for {key}; put the right key back")]
+    OtherKey {
+        /// The account that the ledger knows.
+        ledger: String,
+        /// The account of the key.
+        key: String,
+    },
+    /// SQLite did not take a setting that safety rests on.
+    #[error("SQLite would not set `{name}` to {wanted} (it is {got}); check the file system and this build")]
+    Pragma {
+        /// The pragma.
+        name: &'static str,
+        /// What was asked for.
+        wanted: String,
+        /// What was read back.
+        got: String,
+    },
+    /// The storage failed. Latches the ledger.
+    #[error("the ledger's storage failed ({detail}); free space or repair the disk, then run `bursar unlatch`")]
+    Storage {
+        /// What SQLite said.
+        detail: String,
+    },
+    /// A row cannot be read back as what was written. Latches the ledger.
+    #[error("a stored {what} cannot be read back; the ledger was changed by hand, put it back from a backup")]
+    Unreadable {
+        /// Which kind of value.
+        what: &'static str,
+    },
+    /// A rule in the database refused the change. One ask fails, nothing latches.
+    #[error("the ledger refused a change that breaks its own rules ({detail}); report this with the log")]
+    Rule {
+        /// Which rule.
+        detail: String,
+    },
+    /// Sums that should agree do not.
+    #[error("the ledger's books do not balance ({detail}); spend nothing, and put it back from a backup")]
+    Books {
+        /// What differs.
+        detail: String,
+    },
+    /// A file or folder could not be reached.
+    #[error("`{shown}` cannot be reached ({detail}); check the path and its permissions", shown = .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        detail: String,
+    },
+    /// There is no such payment.
+    #[error("there is no payment `{id}`; `bursar log` lists them")]
+    NoSuchPayment {
+        /// The id that was asked for.
+        id: String,
+    },
+    /// The wall clock is not set, so nobody can confirm it.
+    #[error("the clock of this machine is not set; set it, then run `bursar unlatch`")]
+    NoClock,
+    /// The ledger was closed.
+    #[error("the ledger is closed; start the vault again")]
+    Closed,
+}
+
+impl LedgerFault {
+    /// A stable word for the socket's fault message.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } => "ledger_missing",
+            Self::KeyWithoutLedger { .. } => "key_without_ledger",
+            Self::Exists { .. } => "ledger_exists",
+            Self::NotAFileName { .. } | Self::NotAFile { .. } => "ledger_not_a_file",
+            Self::Loose { .. } => "ledger_loose",
+            Self::InUse { .. } => "ledger_in_use",
+            Self::ReadOnly { .. } => "ledger_read_only",
+            Self::Foreign { .. } => "ledger_foreign",
+            Self::Newer { .. } => "ledger_newer",
+            Self::Corrupt { .. } | Self::Unreadable { .. } => "ledger_corrupt",
+            Self::Setting { .. } => "ledger_setting",
+            Self::OtherKey { .. } => "ledger_other_key",
+            Self::Pragma { .. } => "ledger_pragma",
+            Self::Storage { .. } => "ledger_storage",
+            Self::Rule { .. } => "ledger_rule",
+            Self::Books { .. } => "ledger_books",
+            Self::File { .. } => "ledger_file",
+            Self::NoSuchPayment { .. } => "no_such_payment",
+            Self::NoClock => "no_clock",
+            Self::Closed => "ledger_closed",
+        }
+    }
+
+    /// Whether the ledger must shut itself: the storage can no longer be trusted.
+    #[must_use]
+    pub(super) const fn latches(&self) -> bool {
+        matches!(
+            self,
+            Self::Storage { .. }
+                | Self::Unreadable { .. }
+                | Self::Corrupt { .. }
+                | Self::Books { .. }
+                | Self::ReadOnly { .. }
+        )
+    }
+}
+
+impl From<rusqlite::Error> for LedgerFault {
+    fn from(fault: rusqlite::Error) -> Self {
+        match fault.sqlite_error_code() {
+            // A broken rule is one bad change. Everything else that SQLite says means that it could not do its work.
+            Some(ErrorCode::ConstraintViolation) => Self::Rule { detail: fault.to_string() },
+            Some(_) => Self::Storage { detail: fault.to_string() },
+            None => match fault {
+                rusqlite::Error::QueryReturnedNoRows
+                | rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::InvalidColumnType(..) => Self::Unreadable { what: "row" },
+                other => Self::Storage { detail: other.to_string() },
+            },
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Finding, checking and locking the ledger's file. Must never make a ledger where one was expected.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use bursar_policy::rules::Setting;
+use rusqlite::{Connection, OpenFlags};
+use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
+use rustix::process::geteuid;
+
+use super::events::{self, Event, EventKind};
+use super::fault::LedgerFault;
+use super::{meta, schema};
+use crate::clock::ClockMemory;
+
+/// Where a ledger is kept and what it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerPlace {
+    /// The SQLite file.
+    pub file: PathBuf,
+    /// The lock file: whoever holds a lock on it is the one vault of this ledger. Its existence means nothing.
+    pub lock: PathBuf,
+    /// Real money or a sandbox; written into the ledger and never changed.
+    pub setting: Setting,
+}
+
+/// Whether the key that the ledger counts for is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyFile {
+    /// There is none.
+    Absent,
+    /// There is one: then its ledger was lost, and a new one would forget what was spent.
+    Present,
+}
+
+/// An exclusive lock, held as long as this lives.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing alone would leave it locked for as long as a child that is just being started has a copy of it.
+        if let Err(fault) = flock(&self.file, FlockOperation::Unlock) {
+            tracing::warn!(%fault, "the ledger's lock was not given back");
+        }
+    }
+}
+
+/// Makes an empty ledger, whole or not at all: it is written under another name and renamed when it is on the disk.
+pub(super) fn create(
+    place: &LedgerPlace,
+    key: KeyFile,
+    ledger_id: &str,
+    clock: &ClockMemory,
+) -> Result<(), LedgerFault> {
+    let file = canonical(&place.file)?;
+    // A journal of another ledger under this name would be taken for ours.
+    for taken in [file.clone(), beside(&file, "-wal"), beside(&file, "-shm"), beside(&file, "-journal")] {
+        if fs::symlink_metadata(&taken).is_ok() {
+            return Err(LedgerFault::Exists { path: taken });
+        }
+    }
+    if key == KeyFile::Present {
+        return Err(LedgerFault::KeyWithoutLedger { path: file });
+    }
+    let _lock = lock(&place.lock)?;
+    // A folder of its own: SQLite puts its side files beside the file, and a crash leaves nothing behind in the home.
+    let draft_dir = beside(&file, ".new");
+    clear(&draft_dir)?;
+    DirBuilder::new().mode(0o700).create(&draft_dir).map_err(|fault| unreachable_file(&draft_dir, &fault))?;
+    let draft = draft_dir.join("ledger");
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
+    made.map_err(|fault| unreachable_file(&draft, &fault))?;
+    let mut conn = connect(&draft)?;
+    schema::write(&mut conn)?;
+    let begun = conn.transaction()?;
+    events::append(&begun, clock.recorded_s, &Event::new(EventKind::LedgerCreated, format!("ledger {ledger_id}")))?;
+    meta::begin(&begun, ledger_id, place.setting, clock)?;
+    begun.commit()?;
+    conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
+    sync(&draft)?;
+    renameat_with(CWD, &draft, CWD, &file, RenameFlags::NOREPLACE)
+        .map_err(|fault| unreachable_file(&file, &std::io::Error::from(fault)))?;
+    clear(&draft_dir)?;
+    file.parent().map_or(Ok(()), sync)
+}
+
+/// Takes the exclusive lock.
+pub(super) fn lock(path: &Path) -> Result<Lock, LedgerFault> {
+    let path = canonical(path)?;
+    let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(no_follow)
+        .open(&path)
+        .map_err(|fault| unreachable_file(&path, &fault))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Lock { file }),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(LedgerFault::InUse { path }),
+        Err(fault) => Err(unreachable_file(&path, &std::io::Error::from(fault))),
+    }
+}
+
+/// Opens an existing ledger for writing after every check; never creates one.
+pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+    let file = canonical(&place.file)?;
+    check_file(&file)?;
+    let conn = connect(&file)?;
+    check_content(&conn, &file)?;
+    let found = meta::read(&conn)?;
+    let wanted = meta::setting_word(place.setting);
+    if found.setting != wanted {
+        let found = if wanted == "real" { "sandbox" } else { "real" };
+        return Err(LedgerFault::Setting { path: file, found });
+    }
+    Ok(conn)
+}
+
+/// Opens a second connection that can only read, for work that must not hold up the writer.
+pub(super) fn open_for_reading(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+    let file = canonical(&place.file)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    Ok(Connection::open_with_flags(&file, flags)?)
+}
+
+fn connect(file: &Path) -> Result<Connection, LedgerFault> {
+    // No CREATE: a ledger that is not there is a fault. No URI: a path is a path. The build may read names that begin
+    // with `file:` as URIs whatever the flags say, which an absolute path never does.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let conn = Connection::open_with_flags(file, flags)?;
+    if conn.is_readonly("main")? {
+        return Err(LedgerFault::ReadOnly { path: file.to_owned() });
+    }
+    schema::configure(&conn).map_err(|fault| content_fault(fault, file))?;
+    Ok(conn)
+}
+
+fn check_file(file: &Path) -> Result<(), LedgerFault> {
+    let Ok(found) = fs::symlink_metadata(file) else {
+        return Err(LedgerFault::Missing { path: file.to_owned() });
+    };
+    if !found.is_file() || found.nlink() != 1 {
+        return Err(LedgerFault::NotAFile { path: file.to_owned() });
+    }
+    let mode = found.mode() & 0o7777;
+    if mode != 0o600 || found.uid() != geteuid().as_raw() {
+        return Err(LedgerFault::Loose { path: file.to_owned(), mode });
+    }
+    let mut magic = [0_u8; 16];
+    let read = File::open(file).and_then(|mut open| open.read_exact(&mut magic));
+    if read.is_err() || &magic != b"SQLite format 3\0" {
+        return Err(LedgerFault::Foreign { path: file.to_owned() });
+    }
+    Ok(())
+}
+
+/// Whether the content is a whole ledger of this program and version.
+pub(super) fn check_content(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
+    let number = |name| schema::pragma(conn, name).map_err(|fault| content_fault(fault, file));
+    if number("application_id")? != schema::APPLICATION_ID.to_string() {
+        return Err(LedgerFault::Foreign { path: file.to_owned() });
+    }
+    let version: i64 = number("user_version")?.parse().unwrap_or(0);
+    if schema::VERSION < version {
+        return Err(LedgerFault::Newer { path: file.to_owned(), version });
+    }
+    let corrupt = |detail: &str| LedgerFault::Corrupt { path: file.to_owned(), detail: detail.to_owned() };
+    if version != schema::VERSION {
+        return Err(corrupt("it has no schema version"));
+    }
+    let verdict: String = conn
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|fault| content_fault(fault.into(), file))?;
+    if verdict != "ok" {
+        return Err(corrupt(&verdict));
+    }
+    if !schema::is_ours(conn).map_err(|fault| content_fault(fault, file))? {
+        return Err(corrupt("its tables, indexes or triggers are not those of this program"));
+    }
+    Ok(())
+}
+
+/// While a file is being opened, whatever SQLite cannot read is damage in that file.
+fn content_fault(fault: LedgerFault, file: &Path) -> LedgerFault {
+    match fault {
+        LedgerFault::Storage { detail } => LedgerFault::Corrupt { path: file.to_owned(), detail },
+        LedgerFault::Unreadable { what } => LedgerFault::Corrupt { path: file.to_owned(), detail: what.to_owned() },
+        other => other,
+    }
+}
+
+/// The same file by a name without links, so that neither SQLite nor anybody else reads it in another way.
+fn canonical(path: &Path) -> Result<PathBuf, LedgerFault> {
+    let refused = || LedgerFault::NotAFileName { path: path.to_owned() };
+    if !path.is_absolute() {
+        return Err(refused());
+    }
+    let name = path.file_name().ok_or_else(refused)?;
+    let folder = path.parent().ok_or_else(refused)?;
+    let folder = fs::canonicalize(folder).map_err(|fault| unreachable_file(folder, &fault))?;
+    Ok(folder.join(name))
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    file.with_file_name(name)
+}
+
+fn clear(folder: &Path) -> Result<(), LedgerFault> {
+    match fs::remove_dir_all(folder) {
+        Ok(()) => Ok(()),
+        Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(fault) => Err(unreachable_file(folder, &fault)),
+    }
+}
+
+fn sync(path: &Path) -> Result<(), LedgerFault> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(|fault| unreachable_file(path, &fault))
+}
+
+fn unreachable_file(path: &Path, fault: &std::io::Error) -> LedgerFault {
+    LedgerFault::File { path: path.to_owned(), detail: fault.to_string() }
+}

@@ -1,0 +1,316 @@
+//! Payment rows: in and out of the table, and the digest that ties a row to the log. Must never decide anything.
+
+use bursar_policy::authorization::Authorization;
+use bursar_policy::chain::Address;
+use bursar_policy::digest::Digest;
+use bursar_policy::errand::{Method, PaymentId, PurchaseId, SessionId};
+use bursar_policy::limit::PaymentFacts;
+use bursar_policy::money::{Currency, Money};
+use bursar_policy::site::Site;
+use bursar_policy::terms::Terms;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
+
+use super::fault::LedgerFault;
+use super::number::{from_sql, narrow, to_sql, wide};
+use super::states::{self, RowState, domain};
+use crate::protocol::{Delivery, Past, Receipt, SettlementClaim, Signed};
+
+/// One payment as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Payment {
+    pub(super) id: PaymentId,
+    pub(super) state: RowState,
+    pub(super) session: SessionId,
+    pub(super) identity: Digest,
+    pub(super) subject: Digest,
+    pub(super) purchase_id: Option<PurchaseId>,
+    pub(super) site: Site,
+    pub(super) method: Method,
+    pub(super) body: Option<Digest>,
+    pub(super) terms: Terms,
+    pub(super) symbol: String,
+    pub(super) payer: Address,
+    pub(super) money: Money,
+    pub(super) nonce: [u8; 32],
+    pub(super) valid_after: u64,
+    pub(super) valid_before: u64,
+    pub(super) envelope: String,
+    pub(super) created_s: u64,
+    pub(super) signature: Option<(String, u64)>,
+    pub(super) delivery: Option<Delivery>,
+    pub(super) claim: Option<SettlementClaim>,
+    pub(super) transaction: Option<String>,
+    pub(super) ended_s: Option<u64>,
+}
+
+/// The outcome words of a receipt.
+const PAID: &str = "paid";
+const PAID_CONTENT_LOST: &str = "paid_content_lost";
+const UNRESOLVED: &str = "unresolved";
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, state, session, identity, subject, purchase_id, url, method, body, terms, symbol, payer, amount, \
+             money, currency, nonce, valid_after, valid_before, envelope, created_s, signature, signed_s, delivery, \
+             claim, tx, ended_s FROM payment ",
+            $rest
+        )
+    };
+}
+
+pub(super) const BY_ID: &str = select!("WHERE id = ?1");
+pub(super) const BY_IDENTITY: &str = select!("WHERE identity = ?1 ORDER BY seq DESC LIMIT 1");
+pub(super) const DUE: &str =
+    select!("WHERE state IN ('held', 'exposed') AND valid_before <= ?1 ORDER BY valid_before LIMIT 64");
+pub(super) const OPEN_OF_SESSION: &str =
+    select!("WHERE state IN ('held', 'exposed') AND session = ?1 ORDER BY seq DESC LIMIT ?2");
+pub(super) const OPEN: &str = select!("WHERE state IN ('held', 'exposed') ORDER BY valid_before DESC LIMIT ?1");
+pub(super) const ALL: &str = select!("ORDER BY seq");
+
+pub(super) const INSERT: &str = "INSERT INTO payment (id, state, session, identity, subject, purchase_id, origin, url,
+        method, body, terms, version, chain, asset, symbol, payee, payer, amount, money, currency, nonce, valid_after,
+        valid_before, envelope, created_s, updated_s)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
+        ?24, ?25, ?25)";
+
+impl Payment {
+    /// What limits may ask about it.
+    pub(super) fn facts(&self) -> PaymentFacts {
+        PaymentFacts {
+            session: self.session.clone(),
+            origin: self.site.origin().clone(),
+            payee: self.terms.payee,
+            asset: self.terms.asset_id(),
+            money: self.money,
+        }
+    }
+
+    /// What is signed, or was.
+    pub(super) fn authorization(&self) -> Authorization {
+        Authorization {
+            from: self.payer,
+            to: self.terms.payee,
+            value: self.terms.amount,
+            valid_after: self.valid_after,
+            valid_before: self.valid_before,
+            nonce: self.nonce,
+        }
+    }
+
+    /// The signed payment; `None` while there is no signature.
+    pub(super) fn signed(&self) -> Option<Signed> {
+        let (signature, signed_at_s) = self.signature.clone()?;
+        Some(Signed {
+            payment: self.id.clone(),
+            authorization: self.authorization(),
+            signature,
+            payer: self.payer,
+            domain: domain(&self.terms),
+            version: self.terms.version,
+            envelope: self.envelope.clone(),
+            terms: self.terms.clone(),
+            signed_at_s,
+        })
+    }
+
+    /// What may be told about it.
+    pub(super) fn receipt(&self, identical_repeat: bool) -> Receipt {
+        Receipt {
+            payment: self.id.clone(),
+            state: self.state,
+            amount: self.terms.amount,
+            money: self.money,
+            symbol: self.symbol.clone(),
+            chain: self.terms.chain,
+            payee: self.terms.payee,
+            transaction: self.transaction.clone(),
+            outcome: self.outcome().to_owned(),
+            created_s: self.created_s,
+            valid_before: self.valid_before,
+            identical_repeat,
+        }
+    }
+
+    /// Its result, for an identical call later.
+    pub(super) fn past(&self) -> Past {
+        Past { receipt: self.receipt(true), delivery: self.delivery.clone() }
+    }
+
+    /// Whether a seller's answer was reported.
+    pub(super) const fn is_answered(&self) -> bool {
+        matches!(self.delivery, Some(Delivery::Answer { .. }))
+    }
+
+    /// Money is known to have moved only when the row is settled; an answer alone proves nothing.
+    fn outcome(&self) -> &'static str {
+        let has_content =
+            matches!(self.delivery, Some(Delivery::Answer { status: 200..=299, content_error: None, .. }));
+        match (self.state, has_content) {
+            (RowState::Settled, true) => PAID,
+            (RowState::Settled, false) => PAID_CONTENT_LOST,
+            _ => UNRESOLVED,
+        }
+    }
+}
+
+/// Adds a row, held or exposed.
+pub(super) fn insert(conn: &Connection, row: &Payment) -> Result<(), LedgerFault> {
+    conn.prepare_cached(INSERT)?.execute(params![
+        row.id.as_str(),
+        states::word(row.state),
+        row.session.as_str(),
+        row.identity.to_string(),
+        row.subject.to_string(),
+        row.purchase_id.as_ref().map(PurchaseId::as_str),
+        row.site.origin().to_string(),
+        row.site.url(),
+        row.method.as_str(),
+        row.body.map(|digest| digest.to_string()),
+        json(&row.terms)?,
+        row.terms.version.number(),
+        row.terms.chain.to_string(),
+        row.terms.asset.to_string(),
+        row.symbol,
+        row.terms.payee.to_string(),
+        row.payer.to_string(),
+        wide(row.terms.amount.units()),
+        wide(row.money.atto()),
+        row.money.currency().letters(),
+        hex::encode(row.nonce),
+        to_sql(row.valid_after)?,
+        to_sql(row.valid_before)?,
+        row.envelope,
+        to_sql(row.created_s)?,
+    ])?;
+    Ok(())
+}
+
+/// The payment with this id.
+pub(super) fn by_id(conn: &Connection, id: &PaymentId) -> Result<Payment, LedgerFault> {
+    let found = first(conn, BY_ID, id.as_str())?;
+    found.ok_or_else(|| LedgerFault::NoSuchPayment { id: id.to_string() })
+}
+
+/// The newest payment of this identity.
+pub(super) fn by_identity(conn: &Connection, identity: &Digest) -> Result<Option<Payment>, LedgerFault> {
+    first(conn, BY_IDENTITY, &identity.to_string())
+}
+
+/// Every payment that `sql`, one of the queries above, finds.
+pub(super) fn list<P: rusqlite::Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<Payment>, LedgerFault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(bound)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// Hands every payment to `visit`, oldest first, one at a time.
+pub(super) fn each<F>(conn: &Connection, mut visit: F) -> Result<(), LedgerFault>
+where
+    F: FnMut(Payment) -> Result<(), LedgerFault>,
+{
+    let mut statement = conn.prepare(ALL)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        visit(read(row)?)?;
+    }
+    Ok(())
+}
+
+/// The digest of everything a row says now. It goes into the event of every change, so that the log's chain also covers
+/// the rows.
+pub(super) fn fact(conn: &Connection, id: &PaymentId) -> Result<Digest, LedgerFault> {
+    let mut statement = conn.prepare_cached("SELECT * FROM payment WHERE id = ?1")?;
+    let columns = statement.column_count();
+    let mut rows = statement.query([id.as_str()])?;
+    let row = rows.next()?.ok_or_else(|| LedgerFault::NoSuchPayment { id: id.to_string() })?;
+    let mut parts: Vec<Vec<u8>> = Vec::with_capacity(columns);
+    for column in 0..columns {
+        parts.push(match row.get_ref(column)? {
+            ValueRef::Null => Vec::new(),
+            ValueRef::Integer(number) => tagged(b'i', &number.to_be_bytes()),
+            ValueRef::Text(text) => tagged(b't', text),
+            ValueRef::Real(_) | ValueRef::Blob(_) => return Err(unreadable()),
+        });
+    }
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    Ok(Digest::of_parts(&parts))
+}
+
+/// A value as it is stored.
+pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<String, LedgerFault> {
+    serde_json::to_string(value).map_err(|fault| LedgerFault::Rule { detail: fault.to_string() })
+}
+
+fn tagged(tag: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut part = vec![tag];
+    part.extend_from_slice(bytes);
+    part
+}
+
+fn first(conn: &Connection, sql: &str, key: &str) -> Result<Option<Payment>, LedgerFault> {
+    Ok(list(conn, sql, [key])?.into_iter().next())
+}
+
+/// Reads a row of one of the queries above.
+fn read(row: &Row<'_>) -> Result<Payment, LedgerFault> {
+    let terms: Terms = from_json(&row.get::<_, String>(9)?)?;
+    let currency: Currency = parsed(row, 14)?;
+    let amount = narrow(&row.get::<_, String>(12)?)?;
+    if terms.amount.units() != amount {
+        return Err(unreadable());
+    }
+    let mut nonce = [0; 32];
+    hex::decode_to_slice(row.get::<_, String>(15)?, &mut nonce).map_err(|_fault| unreadable())?;
+    let signature: Option<String> = row.get(20)?;
+    let signed_s: Option<i64> = row.get(21)?;
+    Ok(Payment {
+        id: parsed(row, 0)?,
+        state: states::from_word(&row.get::<_, String>(1)?).ok_or_else(unreadable)?,
+        session: parsed(row, 2)?,
+        identity: parsed(row, 3)?,
+        subject: parsed(row, 4)?,
+        purchase_id: maybe(row, 5, |text| text.parse().ok())?,
+        site: Site::parse(&row.get::<_, String>(6)?).map_err(|_fault| unreadable())?,
+        method: parsed(row, 7)?,
+        body: maybe(row, 8, |text| text.parse().ok())?,
+        terms,
+        symbol: row.get(10)?,
+        payer: parsed(row, 11)?,
+        money: Money::new(currency, narrow(&row.get::<_, String>(13)?)?),
+        nonce,
+        valid_after: from_sql(row.get(16)?)?,
+        valid_before: from_sql(row.get(17)?)?,
+        envelope: row.get(18)?,
+        created_s: from_sql(row.get(19)?)?,
+        signature: signature.zip(signed_s.map(from_sql).transpose()?),
+        delivery: maybe(row, 22, |text| serde_json::from_str(text).ok())?,
+        claim: maybe(row, 23, |text| serde_json::from_str(text).ok())?,
+        transaction: row.get(24)?,
+        ended_s: row.get::<_, Option<i64>>(25)?.map(from_sql).transpose()?,
+    })
+}
+
+fn parsed<T: std::str::FromStr>(row: &Row<'_>, column: usize) -> Result<T, LedgerFault> {
+    row.get::<_, String>(column)?.parse().map_err(|_fault| unreadable())
+}
+
+fn maybe<T>(row: &Row<'_>, column: usize, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, LedgerFault> {
+    match row.get::<_, Option<String>>(column)? {
+        None => Ok(None),
+        Some(text) => read(&text).map(Some).ok_or_else(unreadable),
+    }
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, LedgerFault> {
+    serde_json::from_str(text).map_err(|_fault| unreadable())
+}
+
+const fn unreadable() -> LedgerFault {
+    LedgerFault::Unreadable { what: "payment" }
+}

@@ -1,0 +1,97 @@
+//! The ledger's schema and the settings it needs from SQLite. Must never be changed without a new version number.
+
+use std::collections::BTreeSet;
+
+use rusqlite::config::DbConfig;
+use rusqlite::types::Value;
+use rusqlite::{Connection, params};
+
+use super::events::EventKind;
+use super::fault::LedgerFault;
+
+/// Marks a SQLite file as a ledger of this program: the letters `burs`.
+pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
+
+/// The version this program reads and writes.
+pub(super) const VERSION: i64 = 1;
+
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// What every connection needs, and what must be read back. The first makes commits survive a power cut, the second
+/// makes one commit one write; the rest narrow what a file that was changed by hand can do to us.
+const PRAGMAS: [(&str, &str, &str); 8] = [
+    ("journal_mode", "WAL", "wal"),
+    ("synchronous", "FULL", "2"),
+    ("foreign_keys", "ON", "1"),
+    ("recursive_triggers", "ON", "1"),
+    ("trusted_schema", "OFF", "0"),
+    ("cell_size_check", "ON", "1"),
+    ("temp_store", "MEMORY", "2"),
+    ("mmap_size", "0", "0"),
+];
+
+/// Prepares a fresh connection and reads every setting back.
+pub(super) fn configure(conn: &Connection) -> Result<(), LedgerFault> {
+    conn.busy_timeout(std::time::Duration::from_secs(10))?;
+    conn.set_prepared_statement_cache_capacity(64);
+    for (switch, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+    ] {
+        if conn.set_db_config(switch, on)? != on {
+            return Err(LedgerFault::Pragma { name: "db_config", wanted: on.to_string(), got: (!on).to_string() });
+        }
+    }
+    for (name, set, wanted) in PRAGMAS {
+        conn.pragma_update_and_check(None, name, set, |_row| Ok(())).or_else(|fault| match fault {
+            // Some pragmas answer with a row and some with none.
+            rusqlite::Error::QueryReturnedNoRows => Ok(()),
+            other => Err(other),
+        })?;
+        let got = pragma(conn, name)?;
+        // A build without memory mapping has no such setting to read back.
+        if got != wanted && !(name == "mmap_size" && got.is_empty()) {
+            return Err(LedgerFault::Pragma { name, wanted: wanted.to_owned(), got });
+        }
+    }
+    Ok(())
+}
+
+/// Writes the schema into an empty database, in one transaction.
+pub(super) fn write(conn: &mut Connection) -> Result<(), LedgerFault> {
+    let transaction = conn.transaction()?;
+    transaction.execute_batch(SCHEMA)?;
+    for kind in EventKind::EVERY {
+        transaction.execute("INSERT INTO event_kind (name) VALUES (?1)", params![kind.name()])?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Whether the tables, indexes and triggers are exactly those of this program.
+pub(super) fn is_ours(conn: &Connection) -> Result<bool, LedgerFault> {
+    let model = Connection::open_in_memory()?;
+    model.execute_batch(SCHEMA)?;
+    Ok(objects(conn)? == objects(&model)?)
+}
+
+/// One pragma's value as text.
+pub(super) fn pragma(conn: &Connection, name: &str) -> Result<String, LedgerFault> {
+    let value = conn.pragma_query_value(None, name, |row| row.get::<_, Value>(0));
+    match value {
+        Ok(Value::Integer(number)) => Ok(number.to_string()),
+        Ok(Value::Text(text)) => Ok(text),
+        Ok(_) | Err(rusqlite::Error::QueryReturnedNoRows) => Ok(String::new()),
+        Err(fault) => Err(fault.into()),
+    }
+}
+
+fn objects(conn: &Connection) -> Result<BTreeSet<(String, String, String)>, LedgerFault> {
+    let mut statement = conn.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    rows.map(|row| row.map_err(LedgerFault::from)).collect()
+}

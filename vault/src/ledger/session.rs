@@ -1,0 +1,206 @@
+//! Budget sessions: opened and closed by a person. Must never be opened, raised or extended by anything an agent says.
+
+use bursar_policy::errand::{SessionId, SessionName};
+use bursar_policy::money::Money;
+use rusqlite::{Connection, Row, params};
+
+use super::events::{Event, EventKind};
+use super::fault::LedgerFault;
+use super::number::{from_sql, narrow, to_sql, wide};
+use super::writer::{Answer, Tx};
+use super::{Ledger, standing, tally};
+use crate::failpoint;
+use crate::protocol::SessionView;
+
+/// What became of the wish to open a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionOpened {
+    /// It is open, and on the disk.
+    Opened(SessionView),
+    /// One of that name is open and has not run out.
+    AlreadyOpen(SessionView),
+    /// A budget of nothing, or a life of no time, opens nothing.
+    Pointless,
+}
+
+/// A session as a conversation needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Its id, which never changes and is never used again.
+    pub id: SessionId,
+    /// Its name, which a later session may have again.
+    pub name: SessionName,
+    /// What a person allowed.
+    pub budget: Money,
+    /// When it opened, Unix seconds.
+    pub created_s: u64,
+    /// When it ends, Unix seconds.
+    pub expires_s: u64,
+    /// A person closed it.
+    pub closed: bool,
+}
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!("SELECT id, name, currency, budget, created_s, expires_s, closed_s FROM session ", $rest)
+    };
+}
+
+pub(super) const BY_ID: &str = select!("WHERE id = ?1");
+pub(super) const NEWEST_OF_NAME: &str = select!("WHERE name = ?1 ORDER BY seq DESC LIMIT 1");
+pub(super) const NEWEST: &str = select!("ORDER BY seq DESC LIMIT ?1");
+
+/// The most sessions that a list shows.
+const LISTED_MAX: u32 = 100;
+
+impl Ledger {
+    /// Opens a session of `budget` for `life_s` seconds. The caller has checked the passphrase.
+    ///
+    /// One of the same name that has run out is closed first. The name starts anew: nothing of the earlier session
+    /// counts against the new budget, and no purchase of it is a repeat of an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger; then nothing was opened.
+    pub fn open_session(
+        &self,
+        id: SessionId,
+        name: SessionName,
+        budget: Money,
+        life_s: u64,
+    ) -> Result<SessionOpened, LedgerFault> {
+        let opened = self.writer.ask(move |tx| {
+            if let Some(earlier) = named(tx.conn, &name)?.filter(|earlier| !earlier.closed) {
+                if tx.now_s < earlier.expires_s {
+                    return Ok(Answer::AtOnce(SessionOpened::AlreadyOpen(view(tx.conn, earlier)?)));
+                }
+                close(tx, &earlier, "its time was over and a new one took its name")?;
+            }
+            if budget.is_zero() || life_s == 0 {
+                return Ok(Answer::AtOnce(SessionOpened::Pointless));
+            }
+            let expires_s = tx.now_s.saturating_add(life_s);
+            let session = Session { id, name, budget, created_s: tx.now_s, expires_s, closed: false };
+            insert(tx.conn, &session)?;
+            let told = format!("session `{}` with {budget} until {expires_s}", session.name);
+            tx.event(&Event::new(EventKind::SessionOpened, told).session(&session.id))?;
+            Ok(Answer::AfterCommit(SessionOpened::Opened(view(tx.conn, session)?)))
+        })?;
+        failpoint::reach("vault-session-committed");
+        Ok(opened)
+    }
+
+    /// Closes the open session of this name; what it set aside stays counted. `None` when none is open.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn close_session(&self, name: SessionName) -> Result<Option<SessionView>, LedgerFault> {
+        self.writer.ask(move |tx| {
+            let Some(mut open) = named(tx.conn, &name)?.filter(|found| !found.closed) else {
+                return Ok(Answer::AtOnce(None));
+            };
+            close(tx, &open, "a person closed it")?;
+            open.closed = true;
+            Ok(Answer::AfterCommit(Some(view(tx.conn, open)?)))
+        })
+    }
+
+    /// The newest session of this name, open or not.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn session_named(&self, name: SessionName) -> Result<Option<Session>, LedgerFault> {
+        self.writer.ask(move |tx| Ok(Answer::AtOnce(named(tx.conn, &name)?)))
+    }
+
+    /// Sessions, newest first, at most 100.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn sessions(&self) -> Result<Vec<SessionView>, LedgerFault> {
+        self.writer.ask(|tx| Ok(Answer::AtOnce(newest(tx.conn)?)))
+    }
+}
+
+/// Sessions, newest first.
+pub(super) fn newest(conn: &Connection) -> Result<Vec<SessionView>, LedgerFault> {
+    let mut statement = conn.prepare_cached(NEWEST)?;
+    let mut rows = statement.query([LISTED_MAX])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(view(conn, read(row)?)?);
+    }
+    Ok(found)
+}
+
+/// The session with this id.
+pub(super) fn by_id(conn: &Connection, id: &SessionId) -> Result<Option<Session>, LedgerFault> {
+    first(conn, BY_ID, id.as_str())
+}
+
+/// A session with what is spent and set aside of it.
+pub(super) fn view(conn: &Connection, session: Session) -> Result<SessionView, LedgerFault> {
+    let spent = spent(conn, &session)?;
+    let Session { name, budget, created_s, expires_s, closed, .. } = session;
+    Ok(SessionView { name, budget, spent, created_s, expires_s, closed })
+}
+
+/// What is spent or set aside of a session's budget, in its currency.
+pub(super) fn spent(conn: &Connection, session: &Session) -> Result<Money, LedgerFault> {
+    let key = standing::key_of_session(&session.id, session.budget.currency());
+    let found = tally::read(conn, key.as_str())?;
+    let both = tally::plus(found.pending, found.spent)?;
+    Ok(Money::new(session.budget.currency(), both.atto))
+}
+
+fn named(conn: &Connection, name: &SessionName) -> Result<Option<Session>, LedgerFault> {
+    first(conn, NEWEST_OF_NAME, name.as_str())
+}
+
+fn insert(conn: &Connection, session: &Session) -> Result<(), LedgerFault> {
+    conn.prepare_cached(
+        "INSERT INTO session (id, name, currency, budget, created_s, expires_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        session.id.as_str(),
+        session.name.as_str(),
+        session.budget.currency().letters(),
+        wide(session.budget.atto()),
+        to_sql(session.created_s)?,
+        to_sql(session.expires_s)?,
+    ])?;
+    Ok(())
+}
+
+fn close(tx: &Tx<'_>, session: &Session, why: &str) -> Result<(), LedgerFault> {
+    // A person who confirmed an earlier clock may close what was opened in the mistaken future.
+    let closed_s = tx.now_s.max(session.created_s);
+    tx.conn
+        .prepare_cached("UPDATE session SET closed_s = ?1 WHERE id = ?2")?
+        .execute(params![to_sql(closed_s)?, session.id.as_str()])?;
+    let told = format!("session `{}`: {why}", session.name);
+    tx.event(&Event::new(EventKind::SessionClosed, told).session(&session.id))
+}
+
+fn first(conn: &Connection, sql: &str, key: &str) -> Result<Option<Session>, LedgerFault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([key])?;
+    rows.next()?.map(read).transpose()
+}
+
+fn read(row: &Row<'_>) -> Result<Session, LedgerFault> {
+    let unreadable = || LedgerFault::Unreadable { what: "session" };
+    let text = |column| row.get::<_, String>(column);
+    let currency = text(2)?.parse().map_err(|_fault| unreadable())?;
+    Ok(Session {
+        id: text(0)?.parse().map_err(|_fault| unreadable())?,
+        name: text(1)?.parse().map_err(|_fault| unreadable())?,
+        budget: Money::new(currency, narrow(&text(3)?)?),
+        created_s: from_sql(row.get(4)?)?,
+        expires_s: from_sql(row.get(5)?)?,
+        closed: row.get::<_, Option<i64>>(6)?.is_some(),
+    })
+}

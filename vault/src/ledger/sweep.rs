@@ -1,0 +1,78 @@
+//! What time does to payments: an authorization that ran out is presumed spent. Must never free counted money.
+
+use rusqlite::params;
+
+use super::events::{Event, EventKind};
+use super::fault::LedgerFault;
+use super::number::to_sql;
+use super::rows::{self, Payment};
+use super::states::{self, EXPIRY_MARGIN_S, RowState};
+use super::writer::{Answer, Tx};
+use super::{Ledger, tally};
+use crate::failpoint;
+
+impl Ledger {
+    /// Moves every exposed payment whose authorization ran out to presumed spent, and voids what was held and never
+    /// given to anyone. How many it moved. Nobody has to call this for the sums to be right: every claim and every
+    /// authorization does the same first.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn sweep(&self) -> Result<usize, LedgerFault> {
+        let mut moved: usize = 0;
+        loop {
+            match self.writer.ask(|tx| due(tx).map(Answer::AtOnce))? {
+                0 => return Ok(moved),
+                some => moved = moved.saturating_add(some),
+            }
+        }
+    }
+}
+
+/// Moves at most 64 payments that are due; how many it moved. Costs one index look-up when none is.
+pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
+    let until_s = to_sql(tx.now_s.saturating_sub(EXPIRY_MARGIN_S))?;
+    let found = rows::list(tx.conn, rows::DUE, [until_s])?;
+    for payment in &found {
+        match payment.state {
+            RowState::Exposed => presume_spent(tx, payment)?,
+            // Nobody was ever asked to sign it: the row itself is the proof, since it was written before any signing.
+            _ => void(tx, payment, "it ran out unsigned")?,
+        }
+    }
+    if !found.is_empty() {
+        failpoint::reach("vault-sweep-uncommitted");
+    }
+    Ok(found.len())
+}
+
+/// An exposed payment counts as spent from its end plus margin on, as if it had been settled at that moment.
+fn presume_spent(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
+    let at_s = payment.valid_before.saturating_add(EXPIRY_MARGIN_S);
+    tally::spend(tx.conn, &payment.facts(), at_s, payment.id.as_str())?;
+    end(tx, payment, RowState::PresumedSpent, at_s)?;
+    let told = format!("no proof came before {}", payment.valid_before);
+    written(tx, payment, EventKind::PresumedSpent, told)
+}
+
+/// Takes a payment that provably was not signed out of every total.
+pub(super) fn void(tx: &Tx<'_>, payment: &Payment, why: &str) -> Result<(), LedgerFault> {
+    tally::release(tx.conn, &payment.facts())?;
+    end(tx, payment, RowState::Voided, tx.now_s)?;
+    written(tx, payment, EventKind::Voided, why.to_owned())
+}
+
+/// Sets a final state.
+pub(super) fn end(tx: &Tx<'_>, payment: &Payment, state: RowState, at_s: u64) -> Result<(), LedgerFault> {
+    tx.conn
+        .prepare_cached("UPDATE payment SET state = ?1, ended_s = ?2, updated_s = ?3 WHERE id = ?4")?
+        .execute(params![states::word(state), to_sql(at_s)?, to_sql(tx.now_s)?, payment.id.as_str()])?;
+    Ok(())
+}
+
+/// Writes an event about a payment, with the digest of the row as it is now.
+pub(super) fn written(tx: &Tx<'_>, payment: &Payment, kind: EventKind, told: String) -> Result<(), LedgerFault> {
+    let fact = rows::fact(tx.conn, &payment.id)?;
+    tx.event(&Event::new(kind, told).session(&payment.session).payment(&payment.id).fact(fact))
+}

@@ -1,0 +1,183 @@
+//! Running totals: what is pending and what was spent under every key a limit may ask for. Must never look at payments.
+//!
+//! A total costs two index look-ups whatever the number of payments: `tally` has the sums as they are now, and `spent`
+//! has, for every spent payment in order of time, the sum so far, so that a rolling window is the sum now less the sum
+//! at its beginning. What is pending is never part of that subtraction: it counts in every window at any age.
+
+use bursar_policy::limit::{PaymentFacts, Window};
+use bursar_policy::money::Money;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::LedgerFault;
+use super::number::{from_sql, narrow, to_sql, wide};
+
+/// What a key adds up to within a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Used {
+    /// Steps of 10^-18 of the key's currency; 0 for a key that only counts.
+    pub(super) atto: u128,
+    /// Payments.
+    pub(super) count: u64,
+}
+
+/// One row of `tally`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) pending: Used,
+    pub(super) spent: Used,
+    pub(super) spent_last_s: u64,
+}
+
+pub(super) const TALLY: &str =
+    "SELECT pending, pending_count, spent, spent_count, spent_last_s FROM tally WHERE key = ?1";
+
+pub(super) const SPENT_BEFORE: &str =
+    "SELECT total, seq FROM spent WHERE key = ?1 AND at_s <= ?2 ORDER BY at_s DESC, seq DESC LIMIT 1";
+
+const WRITE: &str = "INSERT INTO tally (key, pending, pending_count, spent, spent_count, spent_last_s)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+     ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, pending_count = excluded.pending_count,
+         spent = excluded.spent, spent_count = excluded.spent_count, spent_last_s = excluded.spent_last_s";
+
+const SPEND: &str = "INSERT INTO spent (key, seq, at_s, payment, total) VALUES (?1, ?2, ?3, ?4, ?5)";
+
+/// What `key` adds up to within `window` at `now_s`: everything pending, and what was spent after `now_s` less the
+/// window's length. What was spent in a future that a mistaken clock made up counts.
+pub(super) fn used(conn: &Connection, key: &str, window: Window, now_s: u64) -> Result<Used, LedgerFault> {
+    let tally = read(conn, key)?;
+    let before = match window {
+        Window::Lifetime => Used::default(),
+        Window::Rolling { secs } => match now_s.checked_sub(secs) {
+            None => Used::default(),
+            Some(start_s) => spent_by(conn, key, start_s)?,
+        },
+    };
+    let spent = less(tally.spent, before)?;
+    plus(tally.pending, spent)
+}
+
+/// Counts one more pending payment under every key of `facts`.
+pub(super) fn set_aside(conn: &Connection, facts: &PaymentFacts) -> Result<(), LedgerFault> {
+    each(conn, facts, |tally, one| Ok(Tally { pending: plus(tally.pending, one)?, ..tally }))
+}
+
+/// Takes a pending payment that provably did not move out of every total.
+pub(super) fn release(conn: &Connection, facts: &PaymentFacts) -> Result<(), LedgerFault> {
+    each(conn, facts, |tally, one| Ok(Tally { pending: less(tally.pending, one)?, ..tally }))
+}
+
+/// Moves a pending payment to what was spent, at `at_s` or at the last such entry's time if that is later.
+pub(super) fn spend(conn: &Connection, facts: &PaymentFacts, at_s: u64, payment: &str) -> Result<(), LedgerFault> {
+    for key in facts.keys() {
+        let key = key.as_str();
+        let (tally, one) = (read(conn, key)?, one(key, facts));
+        let spent = plus(tally.spent, one)?;
+        let spent_last_s = at_s.max(tally.spent_last_s);
+        write(conn, key, &Tally { pending: less(tally.pending, one)?, spent, spent_last_s })?;
+        let entry = params![key, to_sql(spent.count)?, to_sql(spent_last_s)?, payment, wide(spent.atto)];
+        conn.prepare_cached(SPEND)?.execute(entry)?;
+    }
+    Ok(())
+}
+
+/// The sums of `key`; nothing for a key that was never used.
+pub(super) fn read(conn: &Connection, key: &str) -> Result<Tally, LedgerFault> {
+    let found = conn
+        .prepare_cached(TALLY)?
+        .query_row([key], |row| {
+            Ok((
+                row.get::<_, String>(0)?,
+                row.get::<_, i64>(1)?,
+                row.get::<_, String>(2)?,
+                row.get::<_, i64>(3)?,
+                row.get::<_, i64>(4)?,
+            ))
+        })
+        .optional()?;
+    let Some((pending, pending_count, spent, spent_count, last)) = found else {
+        return Ok(Tally::default());
+    };
+    Ok(Tally {
+        pending: Used { atto: narrow(&pending)?, count: from_sql(pending_count)? },
+        spent: Used { atto: narrow(&spent)?, count: from_sql(spent_count)? },
+        spent_last_s: from_sql(last)?,
+    })
+}
+
+/// What one payment with `facts` adds under `key`: a key over all currencies counts, and adds no money.
+pub(super) fn one(key: &str, facts: &PaymentFacts) -> Used {
+    let atto = if key.ends_with("|*") { 0 } else { facts.money.atto() };
+    Used { atto, count: 1 }
+}
+
+/// The sum; a fault when it cannot be counted.
+pub(super) fn plus(a: Used, b: Used) -> Result<Used, LedgerFault> {
+    let sum = a.atto.checked_add(b.atto).zip(a.count.checked_add(b.count));
+    let (atto, count) =
+        sum.ok_or_else(|| LedgerFault::Rule { detail: "a total is too large to be counted".to_owned() })?;
+    Ok(Used { atto, count })
+}
+
+fn less(a: Used, b: Used) -> Result<Used, LedgerFault> {
+    let difference = a.atto.checked_sub(b.atto).zip(a.count.checked_sub(b.count));
+    let (atto, count) =
+        difference.ok_or_else(|| LedgerFault::Books { detail: "a total went below zero".to_owned() })?;
+    Ok(Used { atto, count })
+}
+
+fn spent_by(conn: &Connection, key: &str, until_s: u64) -> Result<Used, LedgerFault> {
+    let found = conn
+        .prepare_cached(SPENT_BEFORE)?
+        .query_row(params![key, to_sql(until_s)?], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
+        .optional()?;
+    match found {
+        None => Ok(Used::default()),
+        Some((total, count)) => Ok(Used { atto: narrow(&total)?, count: from_sql(count)? }),
+    }
+}
+
+fn each<F>(conn: &Connection, facts: &PaymentFacts, change: F) -> Result<(), LedgerFault>
+where
+    F: Fn(Tally, Used) -> Result<Tally, LedgerFault>,
+{
+    for key in facts.keys() {
+        let key = key.as_str();
+        let after = change(read(conn, key)?, one(key, facts))?;
+        write(conn, key, &after)?;
+    }
+    Ok(())
+}
+
+fn write(conn: &Connection, key: &str, tally: &Tally) -> Result<(), LedgerFault> {
+    conn.prepare_cached(WRITE)?.execute(params![
+        key,
+        wide(tally.pending.atto),
+        to_sql(tally.pending.count)?,
+        wide(tally.spent.atto),
+        to_sql(tally.spent.count)?,
+        to_sql(tally.spent_last_s)?,
+    ])?;
+    Ok(())
+}
+
+pub(super) const PENDING: &str = "SELECT key, pending, pending_count FROM tally WHERE key > 'all|' AND key < 'all}'";
+
+/// What is pending of every session, one entry a currency that has any.
+pub(super) fn pending(conn: &Connection) -> Result<Vec<Money>, LedgerFault> {
+    let mut statement = conn.prepare_cached(PENDING)?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (key, atto) = (row.get::<_, String>(0)?, narrow(&row.get::<_, String>(1)?)?);
+        let currency = key.strip_prefix("all|").and_then(|currency| currency.parse().ok());
+        if let Some(currency) = currency.filter(|_currency| atto != 0) {
+            found.push(Money::new(currency, atto));
+        }
+    }
+    Ok(found)
+}
+
+/// How many payments are pending, of every session and currency.
+pub(super) fn pending_count(conn: &Connection) -> Result<u64, LedgerFault> {
+    Ok(read(conn, "all|*")?.pending.count)
+}

@@ -1,0 +1,14 @@
+//! Tests of the ledger from inside: a real file in a fresh folder, a clock that the test moves by hand.
+
+mod crash;
+mod files;
+mod growth;
+mod limits;
+mod race;
+mod repeat;
+mod settlement;
+mod shut;
+mod sums;
+mod tamper;
+mod together;
+mod world;

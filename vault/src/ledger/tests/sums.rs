@@ -1,0 +1,284 @@
+//! Random purchases against a second, dumber ledger: a list that is added up from scratch every time.
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the numbers of this test are small and its sums are meant to be plain"
+)]
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+
+use bursar_policy::errand::Errand;
+
+use super::world::{CENT, LIFE_S, World, named, settled, silence, terms};
+use crate::ledger::{Claim, Counted, EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation};
+use crate::protocol::{Report, SettlementClaim};
+
+const WINDOW_S: u64 = 900;
+const LIMITS: &str = "
+[[limit]]
+scope = \"all\"
+window = \"15m\"
+max = \"0.50 USD\"
+
+[[limit]]
+scope = \"all\"
+window = \"lifetime\"
+count = 30
+";
+const LIMIT_CENTS: u128 = 50;
+const COUNT_MAX: usize = 30;
+const BUDGET_CENTS: u128 = 200;
+
+/// One thing that may happen.
+#[derive(Clone, Debug)]
+enum Op {
+    Buy { cents: u128, hold: bool },
+    Sign { which: usize },
+    Report { which: usize, word: u8 },
+    Void { which: usize },
+    Release { which: usize },
+    Pass { seconds: u64 },
+    Sweep,
+    Again { which: usize },
+    Restart,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => (1_u128..30, any::<bool>()).prop_map(|(cents, hold)| Op::Buy { cents, hold: hold && cents % 3 == 0 }),
+        4 => any::<usize>().prop_map(|which| Op::Sign { which }),
+        4 => (any::<usize>(), 0_u8..3).prop_map(|(which, word)| Op::Report { which, word }),
+        1 => any::<usize>().prop_map(|which| Op::Void { which }),
+        1 => any::<usize>().prop_map(|which| Op::Release { which }),
+        4 => (1_u64..400).prop_map(|seconds| Op::Pass { seconds }),
+        1 => Just(Op::Sweep),
+        2 => any::<usize>().prop_map(|which| Op::Again { which }),
+        1 => Just(Op::Restart),
+    ]
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Now {
+    Held,
+    Pending,
+    Spent { at_s: u64 },
+    Free,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Found {
+    InFlight,
+    New,
+    Repeat,
+    Resend,
+}
+
+/// One payment as the dumb ledger knows it.
+#[derive(Debug)]
+struct Line {
+    errand: Errand,
+    cents: u128,
+    ends_s: u64,
+    signed: bool,
+    now: Now,
+}
+
+#[derive(Default)]
+struct Model {
+    lines: Vec<Line>,
+    last_s: u64,
+}
+
+impl Model {
+    fn pass(&mut self, now_s: u64) {
+        let mut due: Vec<&mut Line> =
+            self.lines.iter_mut().filter(|line| line.ends_s + EXPIRY_MARGIN_S <= now_s).collect();
+        due.sort_by_key(|line| line.ends_s);
+        for line in due {
+            match line.now {
+                Now::Pending => {
+                    self.last_s = self.last_s.max(line.ends_s + EXPIRY_MARGIN_S);
+                    line.now = Now::Spent { at_s: self.last_s };
+                }
+                Now::Held => line.now = Now::Free,
+                Now::Spent { .. } | Now::Free => {}
+            }
+        }
+    }
+
+    fn total(&self, counts: impl Fn(&Line) -> bool) -> u128 {
+        self.lines.iter().filter(|line| line.now != Now::Free && counts(line)).map(|line| line.cents).sum()
+    }
+
+    fn fits(&self, cents: u128, now_s: u64) -> bool {
+        let in_window = self.total(|line| match line.now {
+            Now::Spent { at_s } => now_s < at_s + WINDOW_S,
+            _ => true,
+        });
+        let count = self.lines.iter().filter(|line| line.now != Now::Free).count();
+        in_window + cents <= LIMIT_CENTS && self.total(|_| true) + cents <= BUDGET_CENTS && count < COUNT_MAX
+    }
+}
+
+enum Kept {
+    Held(Box<Reservation<crate::ledger::Held>>),
+    Exposed(Box<Reservation<Exposed>>),
+    Gone,
+}
+
+struct Run {
+    world: World,
+    model: Model,
+    kept: Vec<Kept>,
+}
+
+impl Run {
+    fn step(&mut self, op: &Op) {
+        let now_s = self.world.time.now_s();
+        match *op {
+            Op::Buy { cents, hold } => self.buy(cents, hold, now_s),
+            Op::Sign { which } => self.sign(which),
+            Op::Report { which, word } => self.report(which, word, now_s),
+            Op::Void { which } => self.void(which, now_s),
+            Op::Release { which } => self.release(which, now_s),
+            Op::Pass { seconds } => self.world.time.pass(seconds),
+            Op::Sweep => {
+                self.world.ledger().sweep().unwrap();
+                self.model.pass(now_s);
+            }
+            Op::Again { which } => self.again(which, now_s),
+            Op::Restart => {
+                self.kept.iter_mut().for_each(|kept| *kept = Kept::Gone);
+                self.world.reopen();
+            }
+        }
+    }
+
+    fn buy(&mut self, cents: u128, hold: bool, now_s: u64) {
+        let ask = self.world.ask(terms(cents * CENT));
+        let errand = named("page", ask.payment.as_str());
+        let guard = self.world.new_claim(errand.clone());
+        self.model.pass(now_s);
+        let ledger = self.world.ledger();
+        let kept = if hold {
+            match ledger.hold(guard, ask, &self.world.rules).unwrap() {
+                Counted::Yes(held) => Some(Kept::Held(held)),
+                Counted::No { .. } => None,
+            }
+        } else {
+            match ledger.authorize(guard, ask, &self.world.rules).unwrap() {
+                Counted::Yes(exposed) => Some(Kept::Exposed(exposed)),
+                Counted::No { .. } => None,
+            }
+        };
+        assert_eq!(kept.is_some(), self.model.fits(cents, now_s), "{cents} cents at {now_s}: {:?}", self.model.lines);
+        if let Some(kept) = kept {
+            let now = if hold { Now::Held } else { Now::Pending };
+            self.model.lines.push(Line { errand, cents, ends_s: now_s + LIFE_S, signed: false, now });
+            self.kept.push(kept);
+        }
+    }
+
+    fn pick(&self, which: usize) -> Option<usize> {
+        which.checked_rem(self.kept.len())
+    }
+
+    fn sign(&mut self, which: usize) {
+        let Some(at) = self.pick(which) else { return };
+        let Kept::Exposed(exposed) = &self.kept[at] else { return };
+        let line = &mut self.model.lines[at];
+        let stored = self.world.ledger().store_signature(exposed, &super::world::signature()).is_ok();
+        // A payment that is over takes no first signature; the same one again changes nothing.
+        assert_eq!(stored, line.now == Now::Pending || line.signed, "{line:?}");
+        line.signed |= stored;
+    }
+
+    fn report(&mut self, which: usize, word: u8, now_s: u64) {
+        let Some(at) = self.pick(which) else { return };
+        let Kept::Exposed(exposed) = &self.kept[at] else { return };
+        let report = match word {
+            0 => silence(),
+            1 => super::world::answered(Some(settled())),
+            _ => Report { settlement: Some(SettlementClaim { success: false, ..settled() }), ..silence() },
+        };
+        self.world.ledger().report(exposed, report).unwrap();
+        if word == 1 && self.model.lines[at].now == Now::Pending {
+            self.model.last_s = self.model.last_s.max(now_s);
+            self.model.lines[at].now = Now::Spent { at_s: self.model.last_s };
+        }
+    }
+
+    fn void(&mut self, which: usize, now_s: u64) {
+        let Some(at) = self.pick(which) else { return };
+        let Kept::Exposed(exposed) = std::mem::replace(&mut self.kept[at], Kept::Gone) else { return };
+        let voided = self.world.ledger().void(*exposed, NotSigned::by_the_signer()).is_ok();
+        let line = &mut self.model.lines[at];
+        assert_eq!(voided, line.now == Now::Pending && !line.signed, "{line:?} at {now_s}");
+        if voided {
+            line.now = Now::Free;
+        }
+    }
+
+    fn release(&mut self, which: usize, now_s: u64) {
+        let Some(at) = self.pick(which) else { return };
+        let kept = std::mem::replace(&mut self.kept[at], Kept::Gone);
+        let Kept::Held(held) = kept else {
+            self.kept[at] = kept;
+            return;
+        };
+        let released = self.world.ledger().release(*held).is_ok();
+        let line = &mut self.model.lines[at];
+        assert_eq!(released, line.now == Now::Held, "{line:?} at {now_s}");
+        line.now = Now::Free;
+    }
+
+    /// The identical call finds the first purchase, whatever became of it, and counts nothing.
+    fn again(&mut self, which: usize, now_s: u64) {
+        let Some(at) = self.pick(which) else { return };
+        let found = match self.world.claim(self.model.lines[at].errand.clone()) {
+            Claim::InFlight => Found::InFlight,
+            Claim::New(_) => Found::New,
+            Claim::Repeat(_) => Found::Repeat,
+            Claim::Resend { .. } => Found::Resend,
+            other @ Claim::Refused(_) => panic!("{other:?}"),
+        };
+        let line = &self.model.lines[at];
+        let expected = match (&self.kept[at], line.now) {
+            (Kept::Held(_) | Kept::Exposed(_), _) => Found::InFlight,
+            (Kept::Gone, Now::Free) => Found::New,
+            (Kept::Gone, Now::Pending) if line.signed && now_s < line.ends_s => Found::Resend,
+            (Kept::Gone, Now::Held) if line.ends_s + EXPIRY_MARGIN_S <= now_s => Found::New,
+            (Kept::Gone, _) => Found::Repeat,
+        };
+        assert_eq!(found, expected, "{line:?} at {now_s}");
+        if found != Found::InFlight {
+            self.model.pass(now_s);
+        }
+    }
+
+    fn check(&mut self) {
+        let now_s = self.world.time.now_s();
+        self.world.ledger().sweep().unwrap();
+        self.model.pass(now_s);
+        let spent = self.world.spent();
+        assert_eq!(spent.atto(), self.model.total(|_| true) * 10_u128.pow(16), "{:?}", self.model.lines);
+        self.world.ledger().verify().unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 24, rng_seed: RngSeed::Fixed(402), failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn every_yes_and_every_sum_is_what_a_list_says(ops in prop::collection::vec(op(), 1..60)) {
+        let world = World::new(LIMITS, "2.00 USD");
+        let mut run = Run { world, model: Model::default(), kept: Vec::new() };
+        for op in &ops {
+            run.step(op);
+        }
+        run.check();
+        run.world.reopen();
+        run.check();
+    }
+}

@@ -1,0 +1,152 @@
+//! What somebody with the file in hand can and cannot do unnoticed.
+
+use rusqlite::Connection;
+
+use super::world::{CENT, World, errand, named};
+use crate::ledger::LedgerFault;
+
+/// A ledger with a settled payment, an exposed one and some refusals, and another connection to its file.
+fn written() -> (World, Connection) {
+    let world = World::new("", "10 USD");
+    world.buy(named("a", "one"), CENT);
+    let exposed = world.authorize(errand("b"), 2 * CENT).unwrap();
+    world.sign(&exposed);
+    drop(exposed);
+    world.ledger().verify().unwrap();
+    let conn = Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
+    conn.execute_batch("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON").unwrap();
+    (world, conn)
+}
+
+#[test]
+fn the_database_itself_refuses_another_story() {
+    let (_world, conn) = written();
+    let settled = "(SELECT id FROM payment WHERE state = 'settled')";
+    let exposed = "(SELECT id FROM payment WHERE state = 'exposed')";
+    for sql in [
+        "DELETE FROM payment".to_owned(),
+        "DELETE FROM event".to_owned(),
+        "DELETE FROM spent".to_owned(),
+        "DELETE FROM tally".to_owned(),
+        "DELETE FROM session".to_owned(),
+        "DELETE FROM purchase".to_owned(),
+        "DELETE FROM meta".to_owned(),
+        "UPDATE event SET detail = 'nothing happened'".to_owned(),
+        "UPDATE spent SET at_s = 0".to_owned(),
+        "UPDATE purchase SET subject = identity FROM payment".to_owned(),
+        "UPDATE session SET budget = '9' || substr(budget, 2)".to_owned(),
+        "UPDATE session SET expires_s = expires_s + 1".to_owned(),
+        "UPDATE tally SET spent = '000000000000000000000000000000000000000'".to_owned(),
+        "UPDATE meta SET setting = 'real'".to_owned(),
+        "UPDATE meta SET event_seq = event_seq - 1".to_owned(),
+        format!("UPDATE payment SET state = 'exposed', ended_s = NULL WHERE id = {settled}"),
+        format!("UPDATE payment SET state = 'voided' WHERE id = {settled}"),
+        format!("UPDATE payment SET state = 'lapsed' WHERE id = {settled}"),
+        format!("UPDATE payment SET state = 'presumed_spent' WHERE id = {settled}"),
+        format!("UPDATE payment SET state = 'held' WHERE id = {exposed}"),
+        format!("UPDATE payment SET state = 'voided', ended_s = 1 WHERE id = {exposed}"),
+        format!("UPDATE payment SET state = 'gone', ended_s = 1 WHERE id = {exposed}"),
+        format!("UPDATE payment SET payee = payer WHERE id = {exposed}"),
+        format!("UPDATE payment SET amount = '0' || substr(amount, 1, 38) WHERE id = {exposed}"),
+        format!("UPDATE payment SET nonce = identity WHERE id = {exposed}"),
+        format!("UPDATE payment SET valid_before = valid_before - 1 WHERE id = {exposed}"),
+        format!("UPDATE payment SET signature = NULL, signed_s = NULL WHERE id = {exposed}"),
+        format!("UPDATE payment SET tx = '0x' || identity WHERE id = {settled}"),
+        format!("UPDATE payment SET delivery = '{{}}' WHERE id = {settled}"),
+        format!("UPDATE payment SET claim = NULL WHERE id = {settled}"),
+        "INSERT INTO event VALUES (1000, 1, 'note', NULL, NULL, '', NULL, (SELECT hash FROM event LIMIT 1), (SELECT hash FROM event LIMIT 1))".to_owned(),
+        "INSERT INTO spent SELECT key, seq + 5, at_s, payment, total FROM spent LIMIT 1".to_owned(),
+        "INSERT INTO event SELECT seq + 100, at_s, 'no_such_kind', payment, session, detail, fact, prev, hash FROM event".to_owned(),
+    ] {
+        assert!(conn.execute_batch(&sql).is_err(), "went through: {sql}");
+    }
+}
+
+#[test]
+fn a_second_live_payment_or_one_that_begins_settled_is_refused() {
+    let (_world, conn) = written();
+    let columns = "session, identity, subject, purchase_id, origin, url, method, body, terms, version, chain, asset,
+        symbol, payee, payer, amount, money, currency";
+    let rest = "valid_after, valid_before, envelope, created_s, updated_s";
+    let insert = |state: &str, nonce: &str, ended: &str| {
+        let sql = format!(
+            "INSERT INTO payment (id, state, nonce, ended_s, {columns}, {rest})
+             SELECT 'p_' || substr(identity, 1, 32), '{state}', {nonce}, {ended}, {columns}, {rest}
+             FROM payment WHERE state = 'exposed' LIMIT 1"
+        );
+        conn.execute(&sql, [])
+    };
+    assert!(insert("exposed", "subject", "NULL").is_err(), "one live row for one identity");
+    assert!(insert("settled", "subject", "created_s").is_err(), "a payment begins unsettled");
+    assert!(insert("voided", "subject", "created_s").is_err());
+}
+
+/// Changes the file with the guards taken down and put up again, as somebody would who wants no trace.
+fn forge(conn: &Connection, triggers: &[&str], sql: &str) {
+    let mut script = String::from("BEGIN; PRAGMA defer_foreign_keys = ON;");
+    let mut guards = String::new();
+    for trigger in triggers {
+        let text: String =
+            conn.query_row("SELECT sql FROM sqlite_schema WHERE name = ?1", [trigger], |row| row.get(0)).unwrap();
+        script.push_str(&format!("DROP TRIGGER {trigger};"));
+        guards.push_str(&text);
+        guards.push(';');
+    }
+    conn.execute_batch(&format!("{script}{sql};{guards}COMMIT")).unwrap();
+}
+
+#[test]
+fn every_forgery_with_the_guards_down_is_found() {
+    let forgeries: [(&[&str], &str); 12] = [
+        (&["event_story"], "UPDATE event SET detail = 'x' WHERE seq = 2"),
+        (&["event_story"], "UPDATE event SET at_s = at_s + 1 WHERE seq = 3"),
+        (&["event_story"], "UPDATE event SET kind = 'note' WHERE kind = 'exposed'"),
+        (&["event_story"], "UPDATE event SET fact = NULL WHERE fact IS NOT NULL"),
+        (&["event_stays"], "DELETE FROM event WHERE seq = (SELECT max(seq) FROM event)"),
+        (&["event_stays"], "DELETE FROM event WHERE seq = 2"),
+        (&["payment_story"], "UPDATE payment SET payee = payer"),
+        (&["payment_story"], "UPDATE payment SET url = 'https://api.example.com/else', origin = origin"),
+        (&["payment_moves"], "UPDATE payment SET state = 'voided', ended_s = 1 WHERE state = 'exposed'"),
+        (&["payment_added"], "UPDATE payment SET signature = '0x' || substr(signature, 3, 129) || '0'"),
+        (&["tally_grows"], "UPDATE tally SET pending = spent, spent = pending WHERE key = 'all|USD'"),
+        (&["spent_story"], "UPDATE spent SET at_s = at_s + 86400 WHERE key = 'all|USD'"),
+    ];
+    for (triggers, sql) in forgeries {
+        let (mut world, conn) = written();
+        forge(&conn, triggers, sql);
+        let found = world.ledger().verify();
+        assert!(matches!(found, Err(LedgerFault::Books { .. })), "not found: {sql}: {found:?}");
+        drop(conn);
+        // It opens, because the file is whole; the check is what tells.
+        world.reopen();
+        assert!(world.ledger().verify().is_err(), "{sql}");
+    }
+}
+
+#[test]
+fn a_budget_that_was_raised_by_hand_does_not_hide_that_it_was() {
+    let (world, conn) = written();
+    forge(&conn, &["session_story"], "UPDATE session SET budget = '000000000000000000000000000000000000001'");
+    assert!(matches!(world.ledger().verify(), Err(LedgerFault::Books { .. })), "spent more than the budget says");
+}
+
+#[test]
+fn the_head_of_the_log_is_the_same_until_something_happens() {
+    let (world, _conn) = written();
+    let first = world.ledger().verify().unwrap();
+    assert_eq!(world.ledger().verify().unwrap(), first);
+    world.ledger().freeze("x").unwrap();
+    let next = world.ledger().verify().unwrap();
+    assert_ne!(next.head, first.head);
+    assert_eq!(next.events, first.events + 1);
+    assert_eq!(next.payments, 2);
+}
+
+#[test]
+fn an_unreadable_row_shuts_the_ledger() {
+    let (world, conn) = written();
+    forge(&conn, &["payment_story"], "UPDATE payment SET terms = '{}' WHERE state = 'exposed'");
+    let fault = world.ledger().claim(&world.session, errand("b"), 1, std::time::Duration::ZERO).unwrap_err();
+    assert!(matches!(fault, LedgerFault::Unreadable { .. }), "{fault:?}");
+    assert!(world.ledger().latched().is_some());
+}

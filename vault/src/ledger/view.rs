@@ -1,0 +1,178 @@
+//! What people and agents may see of the ledger. Must never change it, and never shows a signature.
+
+use std::sync::Arc;
+
+use bursar_policy::errand::{PaymentId, SessionId, SessionName};
+use bursar_policy::limit::Scope;
+use bursar_policy::money::Money;
+use bursar_policy::rules::Rules;
+use rusqlite::{Connection, Params, Row};
+
+use super::fault::LedgerFault;
+use super::number::{from_sql, to_sql};
+use super::writer::{Answer, Tx};
+use super::{Ledger, meta, rows, session, standing, tally};
+use crate::protocol::{LimitView, LogEntry, PaymentDetail, Receipt, SessionView};
+
+/// The most unresolved payments that a view shows.
+const UNRESOLVED_MAX: u32 = 20;
+
+/// The most events that one page shows.
+pub const LOG_PAGE_MAX: u32 = 500;
+
+/// How everything stands at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overview {
+    /// The session that was asked about.
+    pub session: Option<SessionView>,
+    /// Limits over everything, and over the session when one was asked about.
+    pub limits: Vec<LimitView>,
+    /// Money in payments that are not resolved, one entry a currency.
+    pub held: Vec<Money>,
+    /// The newest unresolved payments, at most 20; of the session when one was asked about.
+    pub unresolved: Vec<Receipt>,
+    /// How many payments are not resolved, of all sessions.
+    pub unresolved_count: u64,
+    /// Why a person stopped all spending.
+    pub frozen: Option<String>,
+    /// Why payments are shut until a person looks.
+    pub latched: Option<String>,
+    /// Ledger time, Unix seconds.
+    pub now_s: u64,
+}
+
+pub(super) const LOG_AFTER: &str = "SELECT event.seq, event.at_s, event.kind, event.payment, session.name, event.detail
+     FROM event LEFT JOIN session ON session.id = event.session WHERE event.seq > ?1 ORDER BY event.seq LIMIT ?2";
+pub(super) const LOG_NEWEST: &str =
+    "SELECT event.seq, event.at_s, event.kind, event.payment, session.name, event.detail
+     FROM event LEFT JOIN session ON session.id = event.session ORDER BY event.seq DESC LIMIT ?1";
+pub(super) const LOG_OF_PAYMENT: &str =
+    "SELECT event.seq, event.at_s, event.kind, event.payment, session.name, event.detail
+     FROM event LEFT JOIN session ON session.id = event.session
+     WHERE event.payment IS NOT NULL AND event.payment = ?1 ORDER BY event.seq";
+
+impl Ledger {
+    /// How everything stands, for everyone or for one session.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn overview(&self, session: Option<&SessionId>, rules: &Arc<Rules>) -> Result<Overview, LedgerFault> {
+        let (session, rules, shared) = (session.cloned(), Arc::clone(rules), Arc::clone(&self.shared));
+        self.writer.ask(move |tx| {
+            let unresolved = match &session {
+                Some(id) => rows::list(tx.conn, rows::OPEN_OF_SESSION, rusqlite::params![id.as_str(), UNRESOLVED_MAX])?,
+                None => rows::list(tx.conn, rows::OPEN, [UNRESOLVED_MAX])?,
+            };
+            let known = match &session {
+                Some(id) => session::by_id(tx.conn, id)?,
+                None => None,
+            };
+            Ok(Answer::AtOnce(Overview {
+                limits: limits(tx, &rules, session.as_ref())?,
+                session: known.map(|found| session::view(tx.conn, found)).transpose()?,
+                held: tally::pending(tx.conn)?,
+                unresolved: unresolved.iter().map(|payment| payment.receipt(false)).collect(),
+                unresolved_count: tally::pending_count(tx.conn)?,
+                frozen: meta::frozen(tx.conn)?,
+                latched: shared.latch.reason(),
+                now_s: tx.now_s,
+            }))
+        })
+    }
+
+    /// Events, oldest first: those after sequence number `after`, or the newest. At most `limit` and [`LOG_PAGE_MAX`].
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn log(&self, limit: u32, after: Option<u64>) -> Result<Vec<LogEntry>, LedgerFault> {
+        let limit = limit.min(LOG_PAGE_MAX);
+        self.writer.ask(move |tx| {
+            let found = match after {
+                Some(after) => {
+                    entries(tx.conn, LOG_AFTER, [to_sql(after.min(i64::MAX.unsigned_abs()))?, i64::from(limit)])?
+                }
+                None => {
+                    let mut newest = entries(tx.conn, LOG_NEWEST, [limit])?;
+                    newest.reverse();
+                    newest
+                }
+            };
+            Ok(Answer::AtOnce(found))
+        })
+    }
+
+    /// Everything about one payment except its signature.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerFault::NoSuchPayment`], or a fault of the ledger.
+    pub fn payment(&self, id: &PaymentId) -> Result<PaymentDetail, LedgerFault> {
+        let id = id.clone();
+        self.writer.ask(move |tx| {
+            let row = rows::by_id(tx.conn, &id)?;
+            let session = session::by_id(tx.conn, &row.session)?.ok_or(LedgerFault::Unreadable { what: "session" })?;
+            Ok(Answer::AtOnce(PaymentDetail {
+                receipt: row.receipt(false),
+                session: session.name,
+                site: row.site,
+                method: row.method,
+                terms: row.terms,
+                payer: row.payer,
+                nonce: format!("0x{}", hex::encode(row.nonce)),
+                signed: row.signature.is_some(),
+                delivery: row.delivery,
+                settlement: row.claim,
+                events: entries(tx.conn, LOG_OF_PAYMENT, [id.as_str()])?,
+            }))
+        })
+    }
+}
+
+fn limits(tx: &Tx<'_>, rules: &Rules, session: Option<&SessionId>) -> Result<Vec<LimitView>, LedgerFault> {
+    let nobody = SessionId::from_random([0; 16]);
+    let mut views = Vec::new();
+    for limit in rules.limits() {
+        if limit.scope == Scope::Session && session.is_none() {
+            continue;
+        }
+        let Some(key) = standing::key_without_payment(limit, session.unwrap_or(&nobody)) else {
+            continue;
+        };
+        let used = tally::used(tx.conn, key.as_str(), limit.window, tx.now_s)?;
+        views.push(LimitView {
+            scope: limit.scope,
+            window: limit.window,
+            max: limit.max,
+            used: limit.max.map(|max| Money::new(max.currency(), used.atto)),
+            count: limit.count,
+            count_used: standing::count(used),
+        });
+    }
+    Ok(views)
+}
+
+fn entries<P: Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<LogEntry>, LedgerFault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut found = Vec::new();
+    let mut rows = statement.query(bound)?;
+    while let Some(row) = rows.next()? {
+        found.push(entry(row)?);
+    }
+    Ok(found)
+}
+
+fn entry(row: &Row<'_>) -> Result<LogEntry, LedgerFault> {
+    let unreadable = LedgerFault::Unreadable { what: "event" };
+    let payment: Option<String> = row.get(3)?;
+    let session: Option<String> = row.get(4)?;
+    Ok(LogEntry {
+        seq: from_sql(row.get(0)?)?,
+        at_s: from_sql(row.get(1)?)?,
+        kind: row.get(2)?,
+        payment: payment.map(|id| id.parse::<PaymentId>()).transpose().map_err(|_fault| unreadable.clone())?,
+        session: session.map(|name| name.parse::<SessionName>()).transpose().map_err(|_fault| unreadable)?,
+        detail: row.get(5)?,
+    })
+}

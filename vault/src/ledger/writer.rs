@@ -1,0 +1,191 @@
+//! The one thread that writes: asks in, answers out after the commit. Must never answer a durable ask before it is on
+//! the disk.
+//!
+//! Asks that arrive together share one commit (at most 64 of them that wait), each in a savepoint of its own,
+//! so that one that fails takes nothing else along. An ask that only read, or whose writing nobody waits for (an event,
+//! a report), is answered at once; its writing goes to the disk with the next commit, at the latest
+//! 50 ms later. When a commit fails, everyone who waits for it hears so, and the ledger latches.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+
+use self::engine::Engine;
+use super::events::{self, Event};
+use super::fault::LedgerFault;
+use super::latch::Latch;
+use super::open::LedgerPlace;
+use crate::clock::LedgerClock;
+
+mod engine;
+
+/// What a piece of work wants before it is answered.
+#[derive(Debug)]
+pub(super) enum Answer<T> {
+    /// Nothing: it read, or wrote what may be lost in a crash.
+    AtOnce(T),
+    /// The commit.
+    AfterCommit(T),
+}
+
+/// One open transaction, as a piece of work sees it.
+#[derive(Debug)]
+pub(super) struct Tx<'c> {
+    /// The connection, inside a savepoint.
+    pub(super) conn: &'c Connection,
+    /// Ledger time, Unix seconds.
+    pub(super) now_s: u64,
+    /// Whether the ledger is shut.
+    pub(super) latched: bool,
+}
+
+impl Tx<'_> {
+    /// Adds an event.
+    pub(super) fn event(&self, event: &Event) -> Result<(), LedgerFault> {
+        events::append(self.conn, self.now_s, event)
+    }
+}
+
+/// What every thread may see.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) clock: LedgerClock,
+    pub(super) latch: Latch,
+}
+
+/// The writer's front: gives it work from any thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    orders: Sender<Order>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+type Work = Box<dyn FnOnce(Result<&Tx<'_>, LedgerFault>) -> Step + Send>;
+type Tell = Box<dyn FnOnce(Result<(), LedgerFault>) + Send>;
+
+enum Order {
+    Work(Work),
+    Recheck(Tell),
+    Close,
+}
+
+impl std::fmt::Debug for Order {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Work(_) => "Work",
+            Self::Recheck(_) => "Recheck",
+            Self::Close => "Close",
+        })
+    }
+}
+
+/// What became of one piece of work.
+struct Step {
+    /// What to tell whoever asked, once the fate of the writing is known.
+    tell: Tell,
+    fate: Fate,
+}
+
+enum Fate {
+    AtOnce,
+    AfterCommit,
+    Failed(LedgerFault),
+}
+
+impl Writer {
+    /// Starts the thread on an open connection.
+    pub(super) fn start(conn: Connection, place: LedgerPlace, shared: Arc<Shared>) -> Result<Self, LedgerFault> {
+        let (orders, inbox) = mpsc::channel();
+        let file = place.file.clone();
+        let engine = Engine::new(conn, place, shared, inbox);
+        let thread = std::thread::Builder::new()
+            .name("ledger".to_owned())
+            .spawn(move || engine.run())
+            .map_err(|fault| LedgerFault::File { path: file, detail: fault.to_string() })?;
+        Ok(Self { orders, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Has `work` done inside a transaction and waits for its answer.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the work, or of the commit that it wanted; then nothing of it was written.
+    pub(super) fn ask<T, F>(&self, work: F) -> Result<T, LedgerFault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Tx<'_>) -> Result<Answer<T>, LedgerFault> + Send + 'static,
+    {
+        let (teller, told) = mpsc::sync_channel::<Result<T, LedgerFault>>(1);
+        let job: Work = Box::new(move |tx| {
+            let (value, fate) = match tx.and_then(|tx| unpanicked(|| work(tx))) {
+                Ok(Answer::AtOnce(value)) => (Ok(value), Fate::AtOnce),
+                Ok(Answer::AfterCommit(value)) => (Ok(value), Fate::AfterCommit),
+                Err(fault) => (Err(fault.clone()), Fate::Failed(fault)),
+            };
+            let tell: Tell = Box::new(move |committed| {
+                if teller.send(committed.and(value)).is_err() {
+                    tracing::debug!("whoever asked the ledger has left");
+                }
+            });
+            Step { tell, fate }
+        });
+        self.orders.send(Order::Work(job)).map_err(|_closed| LedgerFault::Closed)?;
+        told.recv().map_err(|_lost| LedgerFault::Storage { detail: "no answer came from its thread".to_owned() })?
+    }
+
+    /// Has `work` done without waiting; a fault of it is in the program's log only.
+    pub(super) fn tell<F>(&self, work: F)
+    where
+        F: FnOnce(&Tx<'_>) -> Result<(), LedgerFault> + Send + 'static,
+    {
+        let job: Work = Box::new(move |tx| {
+            let fate = match tx.and_then(|tx| unpanicked(|| work(tx))) {
+                Ok(()) => Fate::AtOnce,
+                Err(fault) => Fate::Failed(fault),
+            };
+            Step { tell: Box::new(|_fate| ()), fate }
+        });
+        if self.orders.send(Order::Work(job)).is_err() {
+            tracing::warn!("the ledger is closed, an event was not written");
+        }
+    }
+
+    /// Opens the file again, checks everything, and lifts the latch.
+    pub(super) fn recheck(&self) -> Result<(), LedgerFault> {
+        let (teller, told) = mpsc::sync_channel(1);
+        let tell: Tell = Box::new(move |verdict| {
+            if teller.send(verdict).is_err() {
+                tracing::debug!("whoever asked the ledger has left");
+            }
+        });
+        self.orders.send(Order::Recheck(tell)).map_err(|_closed| LedgerFault::Closed)?;
+        told.recv().map_err(|_lost| LedgerFault::Closed)?
+    }
+
+    /// Ends the thread after everything that was asked before is on the disk.
+    pub(super) fn close(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let asked = self.orders.send(Order::Close).is_ok();
+            if thread.join().is_err() || !asked {
+                tracing::error!("the ledger's thread ended before it was asked to");
+            }
+        }
+    }
+}
+
+/// A panic in a piece of work is a fault like any other, so that whoever asked hears of it.
+fn unpanicked<T>(work: impl FnOnce() -> Result<T, LedgerFault>) -> Result<T, LedgerFault> {
+    // What the work touched is rolled back, and the connection is not used in the middle of a call.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(LedgerFault::Storage { detail: said(&*panic) }))
+}
+
+fn said(panic: &(dyn Any + Send)) -> String {
+    let words = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("a step panicked: {}", words.unwrap_or_else(|| "it did not say why".to_owned()))
+}

@@ -1,0 +1,259 @@
+//! The thread behind the writer: opens a transaction when asked, commits it, latches when it cannot. Must never keep an
+//! answer that is due, nor give one that is not.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use super::{Fate, Order, Shared, Step, Tell, Tx, Work};
+use crate::clock::{Confirmed, Trust};
+use crate::ledger::events::{self, Event, EventKind};
+use crate::ledger::fault::LedgerFault;
+use crate::ledger::open::{self, LedgerPlace};
+use crate::ledger::{audit, meta};
+
+/// The most asks that wait for one commit.
+const BATCH_MAX: usize = 64;
+
+/// How long a write that nobody waits for may stay off the disk, in milliseconds.
+const LAZY_COMMIT_MS: u64 = 50;
+
+/// The thread's own side.
+pub(super) struct Engine {
+    place: LedgerPlace,
+    /// `None` after a fault that left no usable connection; only a recheck makes another.
+    conn: Option<Connection>,
+    shared: Arc<Shared>,
+    inbox: Receiver<Order>,
+    waiting: Vec<Tell>,
+    open: Option<Open>,
+}
+
+/// The transaction that is open.
+struct Open {
+    commit_by: Option<Instant>,
+    changes_before: u64,
+    /// Something must reach the disk although no statement has changed anything yet.
+    must_write: bool,
+}
+
+enum Next {
+    Order(Order),
+    Commit,
+    End,
+}
+
+impl Engine {
+    pub(super) const fn new(conn: Connection, place: LedgerPlace, shared: Arc<Shared>, inbox: Receiver<Order>) -> Self {
+        Self { place, conn: Some(conn), shared, inbox, waiting: Vec::new(), open: None }
+    }
+
+    /// Works until it is told to end, or nobody is left who could ask.
+    pub(super) fn run(mut self) {
+        loop {
+            match self.next() {
+                Next::Order(Order::Work(work)) => self.work(work),
+                Next::Order(Order::Recheck(tell)) => {
+                    self.commit();
+                    let verdict = self.recheck();
+                    tell(verdict);
+                }
+                Next::Commit => self.commit(),
+                Next::Order(Order::Close) | Next::End => break,
+            }
+            if BATCH_MAX <= self.waiting.len() {
+                self.commit();
+            }
+        }
+        self.commit();
+        if let Some(Err((_conn, fault))) = self.conn.take().map(Connection::close) {
+            tracing::warn!(%fault, "the ledger did not close in order");
+        }
+    }
+
+    /// The next order; or `Commit` when nothing more is there that could share the open transaction.
+    fn next(&self) -> Next {
+        let Some(open) = &self.open else {
+            return self.inbox.recv().map_or(Next::End, Next::Order);
+        };
+        let idle = self.waiting.is_empty() && self.is_dirty(open);
+        let found = match open.commit_by.filter(|_by| idle) {
+            Some(by) => self.inbox.recv_timeout(by.saturating_duration_since(Instant::now())),
+            None => self.inbox.try_recv().map_err(|fault| match fault {
+                TryRecvError::Empty => RecvTimeoutError::Timeout,
+                TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+            }),
+        };
+        match found {
+            Ok(order) => Next::Order(order),
+            Err(RecvTimeoutError::Timeout) => Next::Commit,
+            Err(RecvTimeoutError::Disconnected) => Next::End,
+        }
+    }
+
+    fn is_dirty(&self, open: &Open) -> bool {
+        open.must_write || self.conn.as_ref().is_some_and(|conn| conn.total_changes() != open.changes_before)
+    }
+
+    fn work(&mut self, work: Work) {
+        let reading = self.shared.clock.read();
+        let shut_now = match reading.trust {
+            Trust::Steady => false,
+            Trust::Jumped(jump) => self.shared.latch.shut(jump.to_string()),
+        };
+        if let Err(fault) = self.begin() {
+            refuse(work, fault.clone());
+            return self.fail(&fault);
+        }
+        if let Some(open) = &mut self.open {
+            open.must_write |= shut_now;
+        }
+        let Some(conn) = &self.conn else {
+            let detail = self.shared.latch.reason().unwrap_or_else(|| "the connection is gone".to_owned());
+            return refuse(work, LedgerFault::Storage { detail });
+        };
+        let tx = Tx { conn, now_s: reading.now_s, latched: self.shared.latch.reason().is_some() };
+        match do_one(conn, &tx, work) {
+            Ok(Step { tell, fate: Fate::AtOnce }) => tell(Ok(())),
+            Ok(Step { tell, fate: Fate::AfterCommit }) => self.waiting.push(tell),
+            Ok(Step { tell, fate: Fate::Failed(fault) }) => {
+                // Whoever hears of the fault finds the latch shut already.
+                if fault.latches() {
+                    self.fail(&fault);
+                }
+                tell(Err(fault));
+            }
+            Err(fault) => self.fail(&fault),
+        }
+    }
+
+    fn begin(&mut self) -> Result<(), LedgerFault> {
+        let (Some(conn), None) = (&self.conn, &self.open) else {
+            return Ok(());
+        };
+        conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.open = Some(Open {
+            commit_by: Instant::now().checked_add(Duration::from_millis(LAZY_COMMIT_MS)),
+            changes_before: conn.total_changes(),
+            must_write: false,
+        });
+        Ok(())
+    }
+
+    /// Commits what is open and tells everyone who waited.
+    fn commit(&mut self) {
+        let (Some(open), Some(conn)) = (&self.open, &self.conn) else {
+            return;
+        };
+        let dirty = self.is_dirty(open);
+        let sealed = if dirty { seal(conn, &self.shared) } else { Ok(()) };
+        match sealed.and_then(|()| commit(conn)) {
+            Err(fault) => self.fail(&fault),
+            Ok(()) => {
+                self.open = None;
+                if dirty {
+                    self.shared.latch.mark_written();
+                }
+                for tell in self.waiting.drain(..) {
+                    tell(Ok(()));
+                }
+            }
+        }
+    }
+
+    /// Gives up what is open, latches, and tells everyone who waited.
+    fn fail(&mut self, fault: &LedgerFault) {
+        self.shared.latch.shut(fault.to_string());
+        self.open = None;
+        let broken =
+            self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit() && conn.execute_batch("ROLLBACK").is_err());
+        if broken {
+            self.conn = None;
+        }
+        for tell in self.waiting.drain(..) {
+            tell(Err(fault.clone()));
+        }
+        // Best effort: the latch in memory holds whatever the disk says.
+        let written = self.begin().and_then(|()| match &self.conn {
+            Some(conn) => seal(conn, &self.shared).and_then(|()| commit(conn)),
+            None => Ok(()),
+        });
+        self.open = None;
+        match (written, &self.conn) {
+            (Ok(()), Some(_)) => self.shared.latch.mark_written(),
+            (Err(again), Some(conn)) => {
+                tracing::error!(fault = %again, "the latch could not be written down");
+                if !conn.is_autocommit() && conn.execute_batch("ROLLBACK").is_err() {
+                    self.conn = None;
+                }
+            }
+            (_, None) => {}
+        }
+    }
+
+    fn recheck(&mut self) -> Result<(), LedgerFault> {
+        // A connection that saw a fault may remember things that are no longer so.
+        self.conn = None;
+        self.open = None;
+        let conn = open::open(&self.place)?;
+        let checked = audit::everything(&conn);
+        let conn = self.conn.insert(conn);
+        checked?;
+        let jumped = self.shared.clock.read().trust != Trust::Steady;
+        let confirmed = self.shared.clock.confirm().ok_or(LedgerFault::NoClock)?;
+        let transaction = conn.unchecked_transaction()?;
+        unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
+        transaction.commit()?;
+        self.shared.latch.open();
+        Ok(())
+    }
+}
+
+fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> Result<(), LedgerFault> {
+    let now_s = shared.clock.read().now_s;
+    if let Some(reason) = shared.latch.reason() {
+        events::append(conn, now_s, &Event::new(EventKind::Unlatched, format!("it was shut because {reason}")))?;
+    }
+    if let Some(Confirmed { from_s, to_s }) = confirmed {
+        let told = format!("ledger time was {from_s} and is {to_s}");
+        events::append(conn, now_s, &Event::new(EventKind::ClockConfirmed, told))?;
+    }
+    meta::set_latched(conn, None)?;
+    meta::stamp(conn, &shared.clock.memory())
+}
+
+fn commit(conn: &Connection) -> Result<(), LedgerFault> {
+    conn.prepare_cached("COMMIT")?.execute([])?;
+    Ok(())
+}
+
+/// What goes into every commit that writes: the time, the end of the log, and a latch that the disk does not know yet.
+fn seal(conn: &Connection, shared: &Shared) -> Result<(), LedgerFault> {
+    if let Some(reason) = shared.latch.unwritten() {
+        meta::set_latched(conn, Some(&reason))?;
+        events::append(conn, shared.clock.read().now_s, &Event::new(EventKind::Latched, reason))?;
+    }
+    meta::stamp(conn, &shared.clock.memory())
+}
+
+/// Does one piece of work in a savepoint.
+fn do_one(conn: &Connection, tx: &Tx<'_>, work: Work) -> Result<Step, LedgerFault> {
+    conn.prepare_cached("SAVEPOINT ask")?.execute([])?;
+    let step = work(Ok(tx));
+    if matches!(step.fate, Fate::Failed(_)) {
+        if !conn.is_autocommit() {
+            conn.prepare_cached("ROLLBACK TO ask")?.execute([])?;
+            conn.prepare_cached("RELEASE ask")?.execute([])?;
+        }
+    } else {
+        conn.prepare_cached("RELEASE ask")?.execute([])?;
+    }
+    Ok(step)
+}
+
+fn refuse(work: Work, fault: LedgerFault) {
+    let Step { tell, .. } = work(Err(fault.clone()));
+    tell(Err(fault));
+}

@@ -1,0 +1,33 @@
+//! The hand: keys, ledger, budget sessions. Must never see MCP or a seller's bytes other than one opaque envelope.
+//!
+//! A vault is one process with the exclusive lock on one ledger and two sockets with different rights. It judges every
+//! payment again under its own rules, counts it durably, signs exactly what it judged, stores the signature, and only
+//! then answers. A human at a terminal opens budgets on the operator socket; nothing on the agent socket can.
+//!
+//! The modules are in reading order: what is said, where things lie, what is remembered, who signs, how it is served.
+
+pub mod protocol;
+
+pub mod guarded;
+pub mod profile;
+pub mod rules_file;
+pub mod secrets;
+
+pub mod clock;
+pub mod failpoint;
+pub mod ledger;
+
+pub mod keystore;
+pub mod passphrase;
+pub mod setup;
+pub mod sign;
+mod wallet;
+
+pub mod client;
+pub mod process;
+pub mod socket;
+mod agent;
+mod operator;
+mod server;
+mod status;
+mod vault;

@@ -1,0 +1,243 @@
+//! The conversation with a human at a terminal. Must never widen a right without the operator's passphrase.
+
+use crate::guarded;
+use crate::ledger::{Event, EventKind, LedgerFault, SessionOpened};
+use crate::passphrase::{PassphraseFault, Proven};
+use crate::protocol::{OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase, SessionView};
+use crate::rules_file;
+use crate::server::{Conversation, Then};
+use crate::status::{Needs, next_step};
+use crate::vault::{Ended, Vault};
+use crate::wallet::UnlockFault;
+use bursar_policy::{Digest, Money, SessionId, SessionName};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The longest life of a session, in minutes: a leap year.
+const SESSION_MAX_MINUTES: u32 = 366 * 24 * 60;
+
+/// One operator's conversation.
+#[derive(Debug)]
+pub(crate) struct OperatorConversation {
+    vault: Arc<Vault>,
+    greeted: bool,
+}
+
+/// Why an ask was not done.
+#[derive(Debug)]
+struct Trouble {
+    code: &'static str,
+    message: String,
+}
+
+impl From<LedgerFault> for Trouble {
+    fn from(fault: LedgerFault) -> Self {
+        Self { code: fault.code(), message: fault.to_string() }
+    }
+}
+
+impl From<PassphraseFault> for Trouble {
+    fn from(fault: PassphraseFault) -> Self {
+        let code = match fault {
+            PassphraseFault::Wrong { .. } => "passphrase_wrong",
+            PassphraseFault::Wait { .. } => "passphrase_wait",
+            PassphraseFault::Length { .. } => "passphrase_length",
+            PassphraseFault::Damaged { .. } | PassphraseFault::Guard(_) => "passphrase_file",
+            PassphraseFault::Derivation => "no_memory",
+        };
+        Self { code, message: fault.to_string() }
+    }
+}
+
+impl From<UnlockFault> for Trouble {
+    fn from(fault: UnlockFault) -> Self {
+        match fault {
+            UnlockFault::Operator(fault) => fault.into(),
+            other => Self { code: "keystore", message: other.to_string() },
+        }
+    }
+}
+
+impl OperatorConversation {
+    pub(crate) const fn new(vault: Arc<Vault>) -> Self {
+        Self { vault, greeted: false }
+    }
+
+    fn hello(&mut self, protocol: u16) -> Result<OperatorReply, Trouble> {
+        if protocol != PROTOCOL {
+            return Err(trouble("protocol_version", "the vault is of another version; use the same bursar for both"));
+        }
+        self.greeted = true;
+        Ok(OperatorReply::Welcome(OperatorWelcome {
+            protocol: PROTOCOL,
+            setting: self.vault.profile.setting(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            locked: self.vault.wallet.is_locked(),
+            payer: Some(self.vault.wallet.address()),
+        }))
+    }
+
+    /// The operator's passphrase, for one ask. A wrong one goes into the log.
+    fn prove(&self, passphrase: &Passphrase) -> Result<Proven, Trouble> {
+        self.vault.wallet.prove(passphrase, Instant::now()).map_err(|fault| self.noted(fault).into())
+    }
+
+    fn noted(&self, fault: PassphraseFault) -> PassphraseFault {
+        if matches!(fault, PassphraseFault::Wrong { .. }) {
+            self.vault.ledger.note(Event::new(EventKind::PassphraseWrong, "on the operator socket"));
+        }
+        fault
+    }
+
+    fn unlock(&self, passphrase: &Passphrase) -> Result<OperatorReply, Trouble> {
+        let payer = self.vault.wallet.unlock(passphrase, Instant::now()).map_err(|fault| match fault {
+            UnlockFault::Operator(fault) => UnlockFault::Operator(self.noted(fault)),
+            other => other,
+        })?;
+        // Whoever unlocks has agreed to the rules in force.
+        self.vault.accept_rules(&self.vault.rules())?;
+        self.vault.ledger.note(Event::new(EventKind::Unlocked, "by the operator"));
+        Ok(OperatorReply::Unlocked { payer })
+    }
+
+    fn open_session(&self, _by: Proven, name: SessionName, budget: Money, minutes: u32) -> Result<OperatorReply, Trouble> {
+        if minutes == 0 || SESSION_MAX_MINUTES < minutes {
+            return Err(trouble("session_minutes", "a session lasts 1 to 527040 minutes; choose a time in between"));
+        }
+        if !self.vault.rules().rules.assets().any(|asset| asset.currency == budget.currency()) {
+            let currency = budget.currency();
+            let message = format!("no asset of the rules is in `{currency}`; open the session in a currency that can be paid");
+            return Err(Trouble { code: "session_currency", message });
+        }
+        let mut id = [0_u8; 16];
+        getrandom::fill(&mut id).map_err(|_fault| trouble("no_randomness", "the system gives no random bytes; try again later"))?;
+        let life_s = u64::from(minutes).saturating_mul(60);
+        match self.vault.ledger.open_session(SessionId::from_random(id), name.clone(), budget, life_s)? {
+            SessionOpened::Opened(session) => Ok(OperatorReply::Session(session)),
+            SessionOpened::AlreadyOpen(_) => {
+                let message = format!("a session `{name}` is open already; close it first or choose another name");
+                Err(Trouble { code: "session_exists", message })
+            }
+            SessionOpened::Pointless => Err(trouble("session_pointless", "a session needs a budget above zero")),
+        }
+    }
+
+    fn close_session(&self, name: SessionName) -> Result<OperatorReply, Trouble> {
+        match self.vault.ledger.close_session(name.clone())? {
+            Some(session) => Ok(OperatorReply::Session(session)),
+            None => Err(Trouble {
+                code: "session_unknown",
+                message: format!("no session `{name}` is open; `bursar session list` shows them"),
+            }),
+        }
+    }
+
+    fn thaw(&self, _by: Proven) -> Result<OperatorReply, Trouble> {
+        self.vault.ledger.thaw()?;
+        Ok(OperatorReply::Done)
+    }
+
+    fn unlatch(&self, _by: Proven) -> Result<OperatorReply, Trouble> {
+        self.vault.ledger.unlatch()?;
+        Ok(OperatorReply::Done)
+    }
+
+    fn reload(&self, _by: Proven) -> Result<OperatorReply, Trouble> {
+        let loaded = rules_file::load(&self.vault.profile.rules(), self.vault.profile.setting())
+            .map_err(|fault| Trouble { code: "rules_refused", message: fault.to_string() })?;
+        let rules_digest = loaded.digest;
+        self.vault.accept_rules(&loaded)?;
+        self.vault.put_in_force(loaded);
+        self.vault.ledger.note(Event::new(EventKind::RulesLoaded, format!("digest {rules_digest}, by the operator")));
+        Ok(OperatorReply::Reloaded { rules_digest })
+    }
+
+    fn lock(&self) -> OperatorReply {
+        self.vault.wallet.lock();
+        self.vault.ledger.note(Event::new(EventKind::Locked, "by the operator"));
+        OperatorReply::Done
+    }
+
+    fn freeze(&self, reason: &str) -> Result<OperatorReply, Trouble> {
+        self.vault.ledger.freeze(reason)?;
+        Ok(OperatorReply::Done)
+    }
+
+    fn status(&self) -> Result<OperatorReply, Trouble> {
+        let rules = self.vault.rules();
+        let overview = self.vault.ledger.overview(None, &rules.rules)?;
+        let sessions = self.vault.ledger.sessions()?;
+        let locked = self.vault.wallet.is_locked();
+        let is_open = |session: &&SessionView| !session.closed && overview.now_s < session.expires_s;
+        let on_disk = guarded::read(&self.vault.profile.rules(), guarded::FILE_MAX_BYTES);
+        Ok(OperatorReply::Status(Box::new(OperatorStatus {
+            next_step: next_step(&Needs {
+                latched: overview.latched.is_some(),
+                frozen: overview.frozen.is_some(),
+                locked,
+                session: sessions.iter().find(is_open).or_else(|| sessions.first()),
+                now_s: overview.now_s,
+            }),
+            payer: Some(self.vault.wallet.address()),
+            locked,
+            frozen: overview.frozen,
+            latched: overview.latched,
+            sessions,
+            limits: overview.limits,
+            held: overview.held,
+            unresolved: overview.unresolved,
+            rules_digest: rules.digest,
+            rules_changed: !on_disk.is_ok_and(|bytes| Digest::of(&bytes) == rules.digest),
+            now_s: overview.now_s,
+        })))
+    }
+
+    fn do_it(&mut self, ask: OperatorAsk) -> Result<OperatorReply, Trouble> {
+        match ask {
+            OperatorAsk::Hello { protocol } => self.hello(protocol),
+            _ if !self.greeted => Err(trouble("out_of_order", "say hello first")),
+            OperatorAsk::Unlock { passphrase } => self.unlock(&passphrase),
+            OperatorAsk::Lock => Ok(self.lock()),
+            OperatorAsk::SessionNew { name, budget, minutes, passphrase } => {
+                self.open_session(self.prove(&passphrase)?, name, budget, minutes)
+            }
+            OperatorAsk::SessionList => Ok(OperatorReply::Sessions(self.vault.ledger.sessions()?)),
+            OperatorAsk::SessionClose { name } => self.close_session(name),
+            OperatorAsk::Freeze { reason } => self.freeze(&reason),
+            OperatorAsk::Thaw { passphrase } => self.thaw(self.prove(&passphrase)?),
+            OperatorAsk::Status => self.status(),
+            OperatorAsk::Log { limit, after } => Ok(OperatorReply::Log(self.vault.ledger.log(limit, after)?)),
+            OperatorAsk::Payment { id } => Ok(OperatorReply::Payment(Box::new(self.vault.ledger.payment(&id)?))),
+            OperatorAsk::Unlatch { passphrase } => self.unlatch(self.prove(&passphrase)?),
+            OperatorAsk::ReloadRules { passphrase } => self.reload(self.prove(&passphrase)?),
+            OperatorAsk::Shutdown => {
+                self.vault.end(Ended::Asked);
+                Ok(OperatorReply::Done)
+            }
+        }
+    }
+}
+
+impl Conversation for OperatorConversation {
+    type Ask = OperatorAsk;
+    type Reply = OperatorReply;
+
+    fn answer(&mut self, ask: OperatorAsk) -> (OperatorReply, Then) {
+        self.vault.touch();
+        let answered = self.do_it(ask);
+        let then = if self.greeted { Then::GoOn } else { Then::Close };
+        match answered {
+            Ok(reply) => (reply, then),
+            Err(Trouble { code, message }) => (Self::fault(code, message), then),
+        }
+    }
+
+    fn fault(code: &str, message: String) -> OperatorReply {
+        OperatorReply::Fault { code: code.to_owned(), message }
+    }
+}
+
+fn trouble(code: &'static str, message: &str) -> Trouble {
+    Trouble { code, message: message.to_owned() }
+}

@@ -1,0 +1,269 @@
+//! One vault from start to end: lock, checks, sockets, sweeping, leaving. Must never serve before every check passed.
+
+use crate::agent::AgentConversation;
+use crate::clock::{MachineTime, TimeSource};
+use crate::failpoint;
+use crate::guarded::GuardFault;
+use crate::keystore::{Keystore, KeystoreFault};
+use crate::ledger::{Event, EventKind, Ledger, LedgerFault};
+use crate::operator::OperatorConversation;
+use crate::passphrase::{Gatekeeper, PassphraseFault};
+use crate::profile::{Profile, ProfileFault};
+use crate::rules_file::{self, RulesFault};
+use crate::secrets::{self, SecretFault};
+use crate::server::Door;
+use crate::setup;
+use crate::sign::{self, SignFault};
+use crate::socket::{self, SocketFault};
+use crate::vault::Vault;
+use crate::wallet::Wallet;
+use rustix::fs::Mode;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+pub use crate::vault::Ended;
+
+/// The most agents at once.
+const AGENTS_MAX: usize = 256;
+/// The most operators at once: a room of their own, which agents cannot fill.
+const OPERATORS_MAX: usize = 16;
+/// How often expired payments are looked for.
+const SWEEP_PAUSE: Duration = Duration::from_secs(5);
+/// How long a vault that `serve` started stays when nothing is open.
+pub const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
+
+/// How to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Leave after this long without an ask, when no session is open and no payment unresolved; `None`: stay.
+    pub idle_exit: Option<Duration>,
+    /// Leave the terminal and the working directory behind.
+    pub detach: bool,
+}
+
+/// Why a vault does not start. One sentence each, with the next step.
+#[derive(Debug, Error)]
+pub enum StartFault {
+    /// A secret lies where it must not.
+    #[error(transparent)]
+    Secret(#[from] SecretFault),
+    /// The signing self-test failed.
+    #[error(transparent)]
+    Sign(#[from] SignFault),
+    /// The profile cannot be used.
+    #[error(transparent)]
+    Profile(#[from] ProfileFault),
+    /// The ledger cannot be used, or another vault uses it.
+    #[error(transparent)]
+    Ledger(#[from] LedgerFault),
+    /// The keystore cannot be used.
+    #[error(transparent)]
+    Keystore(#[from] KeystoreFault),
+    /// The passphrase check cannot be used.
+    #[error(transparent)]
+    Passphrase(#[from] PassphraseFault),
+    /// The rules are refused.
+    #[error(transparent)]
+    Rules(#[from] RulesFault),
+    /// A socket cannot be made.
+    #[error(transparent)]
+    Socket(#[from] SocketFault),
+    /// The system said no.
+    #[error("cannot {doing}: {source}")]
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Runs a vault in this process until a signal, the operator or idleness ends it.
+///
+/// Ready is told by the agent socket accepting; by then the operator socket does too.
+///
+/// # Errors
+///
+/// [`StartFault`] before anything is served.
+pub fn run(profile: &Profile, options: Options) -> Result<Ended, StartFault> {
+    secrets::refuse_wallet_variables()?;
+    secrets::forbid_core_dumps()?;
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    if options.detach {
+        detach()?;
+    }
+    let signals = listen_for_signals()?;
+    let running = start(profile, options.idle_exit, Box::new(MachineTime))?;
+    end_on(signals, &running.vault)?;
+    let why = running.vault.wait();
+    running.stop();
+    Ok(why)
+}
+
+/// Starts a vault in threads of this process, without touching the process itself; [`run`] and tests build on it.
+///
+/// # Errors
+///
+/// [`StartFault`].
+pub fn start(profile: &Profile, idle_exit: Option<Duration>, time: Box<dyn TimeSource>) -> Result<Running, StartFault> {
+    sign::self_test()?;
+    profile.check()?;
+    failpoint::arm(&profile.failpoint(), profile.setting());
+    let vault = Arc::new(open(profile, time)?);
+    unlock_from_file(&vault);
+
+    let operator_sock = socket::bind(&profile.operator_sock())?;
+    let agent_sock = socket::bind(&profile.agent_sock())?;
+    let system = |doing| move |source| StartFault::System { doing, source };
+    let (for_operators, for_agents) = (Arc::clone(&vault), Arc::clone(&vault));
+    let operators = Door::open(operator_sock, &profile.operator_sock(), OPERATORS_MAX, move |_peer| {
+        OperatorConversation::new(Arc::clone(&for_operators))
+    })
+    .map_err(system("start a thread for the operator socket"))?;
+    let agents = Door::open(agent_sock, &profile.agent_sock(), AGENTS_MAX, move |peer| {
+        AgentConversation::new(Arc::clone(&for_agents), peer)
+    })
+    .map_err(system("start a thread for the agent socket"))?;
+    let swept = Arc::clone(&vault);
+    let sweeper = thread::Builder::new()
+        .name("sweep".to_owned())
+        .spawn(move || sweep(&swept, idle_exit))
+        .map_err(system("start a thread for the sweep"))?;
+    Ok(Running { vault, agents, operators, sweeper: Some(sweeper) })
+}
+
+/// A vault that serves. Dropping it ends it in order.
+#[derive(Debug)]
+pub struct Running {
+    vault: Arc<Vault>,
+    agents: Door,
+    operators: Door,
+    sweeper: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    /// Waits until the operator or idleness ends it; does not end it.
+    #[must_use]
+    pub fn wait(&self) -> Ended {
+        self.vault.wait()
+    }
+
+    /// Ends it in order: nobody new is let in, what is being signed is finished, the ledger is closed.
+    pub fn stop(mut self) {
+        self.finish();
+    }
+
+    fn finish(&mut self) {
+        let Some(sweeper) = self.sweeper.take() else {
+            return;
+        };
+        self.vault.end(Ended::Asked);
+        self.agents.close();
+        self.operators.close();
+        if sweeper.join().is_err() {
+            tracing::error!("the sweep ended before it was asked to");
+        }
+        self.vault.wallet.lock();
+        self.vault.ledger.close();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Takes the lock and reads everything; the order is: whose ledger, whose key, who may unlock, which rules.
+fn open(profile: &Profile, time: Box<dyn TimeSource>) -> Result<Vault, StartFault> {
+    let ledger = Ledger::open(&profile.ledger_place(), time).map_err(|fault| lost_ledger(profile, fault))?;
+    let keystore = Keystore::open(&profile.keystore(), profile.setting(), &setup::id_of(&ledger)?)?;
+    ledger.bind_key(keystore.address())?;
+    let gatekeeper = Gatekeeper::open(profile.verifier(), profile.attempts(), Instant::now())?;
+    let rules = rules_file::load(&profile.rules(), profile.setting())?;
+    ledger.note(Event::new(EventKind::RulesLoaded, format!("digest {}, at the start", rules.digest)));
+    let wallet = Wallet::new(keystore, gatekeeper, profile.passphrase_file());
+    Ok(Vault::new(profile.clone(), ledger, wallet, rules))
+}
+
+/// A key without its ledger is no fresh profile: what it has spent is forgotten, and nobody may start over by accident.
+fn lost_ledger(profile: &Profile, fault: LedgerFault) -> StartFault {
+    match fault {
+        LedgerFault::Missing { path } if profile.keystore().exists() => LedgerFault::KeyWithoutLedger { path }.into(),
+        LedgerFault::Missing { .. } => ProfileFault::Guard(GuardFault::Missing { path: profile.keystore() }).into(),
+        other => other.into(),
+    }
+}
+
+/// Unlocks with the passphrase file, when there is one and the operator agreed to these rules; stays locked otherwise.
+fn unlock_from_file(vault: &Vault) {
+    if !vault.profile.passphrase_file().exists() {
+        return;
+    }
+    if !vault.rules_are_accepted() {
+        tracing::warn!("the rules changed since the operator agreed to them; the wallet stays locked until `bursar unlock`");
+        return;
+    }
+    match vault.wallet.unlock_from_file() {
+        Ok(Some(_payer)) => vault.ledger.note(Event::new(EventKind::Unlocked, "by the passphrase file")),
+        Ok(None) => {}
+        Err(fault) => tracing::warn!(%fault, "the passphrase file does not unlock the wallet"),
+    }
+}
+
+fn sweep(vault: &Vault, idle_exit: Option<Duration>) {
+    while vault.wait_for(SWEEP_PAUSE.min(idle_exit.unwrap_or(SWEEP_PAUSE))).is_none() {
+        if let Err(fault) = vault.ledger.sweep() {
+            tracing::warn!(%fault, "expired payments could not be looked for");
+        }
+        if idle_exit.is_some_and(|idle| idle <= vault.quiet_for()) && is_unneeded(vault) {
+            vault.end(Ended::Idle);
+        }
+    }
+}
+
+/// Whether no session is open and no payment unresolved.
+fn is_unneeded(vault: &Vault) -> bool {
+    let rules = vault.rules();
+    let (Ok(overview), Ok(sessions)) = (vault.ledger.overview(None, &rules.rules), vault.ledger.sessions()) else {
+        return false;
+    };
+    let open = sessions.iter().any(|session| !session.closed && overview.now_s < session.expires_s);
+    !open && overview.unresolved_count == 0
+}
+
+fn detach() -> Result<(), StartFault> {
+    // Whoever leads a process group already cannot leave its session, and has no need to.
+    if let Err(errno) = rustix::process::setsid() {
+        tracing::debug!(%errno, "the process stays in its session");
+    }
+    std::env::set_current_dir("/").map_err(|source| StartFault::System { doing: "leave the working directory", source })
+}
+
+/// Turns SIGTERM, SIGINT and SIGHUP into bytes, from before there is anything to end in order.
+fn listen_for_signals() -> Result<UnixStream, StartFault> {
+    let system = |source| StartFault::System { doing: "listen for signals", source };
+    let (told, teller) = UnixStream::pair().map_err(system)?;
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, teller.try_clone().map_err(system)?).map_err(system)?;
+    }
+    Ok(told)
+}
+
+/// The first signal ends the vault in order.
+fn end_on(mut told: UnixStream, vault: &Arc<Vault>) -> Result<(), StartFault> {
+    let system = |source| StartFault::System { doing: "listen for signals", source };
+    let vault = Arc::clone(vault);
+    let listening = thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut byte = [0_u8; 1];
+        if told.read_exact(&mut byte).is_ok() {
+            vault.end(Ended::Signal);
+        }
+    });
+    listening.map(drop).map_err(system)
+}

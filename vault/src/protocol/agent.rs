@@ -1,0 +1,326 @@
+//! The agent socket's words: what `serve` may ask and what it hears. Must never carry a key or widen a right.
+
+use bursar_policy::{
+    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Money, PaymentId, QuoteId, Refusal, Scope,
+    SessionName, Setting, Terms, Version, Window,
+};
+use serde::{Deserialize, Serialize};
+
+/// One ask on the agent socket.
+///
+/// The order of a purchase is `Hello`, `Claim`, `Authorize`, `Report`; `Quote` and `Status` may come at any time
+/// after `Hello`. A new `Claim` gives up the connection's earlier one, and so does closing the connection.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum AgentAsk {
+    /// Opens the conversation; must come first and once.
+    Hello {
+        /// The asker's [`PROTOCOL`](super::PROTOCOL).
+        protocol: u16,
+        /// The budget session to spend from; absent means the one called `default`.
+        session: Option<SessionName>,
+    },
+    /// Claims the purchase identity of `errand` before the first byte goes out. The answer is held back while the
+    /// identical purchase is in flight on another connection.
+    Claim {
+        /// The purchase meant.
+        errand: Errand,
+    },
+    /// Asks for one signature for the claimed errand under `terms`, which the vault judges again.
+    Authorize {
+        /// The terms as trusted code rebuilt them.
+        terms: Terms,
+        /// Opaque bytes for a re-send, at most [`ENVELOPE_MAX_BYTES`](super::ENVELOPE_MAX_BYTES).
+        envelope: String,
+    },
+    /// Asks what `Authorize` would say. Needs no claim, writes no money, signs nothing.
+    Quote {
+        /// The purchase meant.
+        errand: Errand,
+        /// The terms to pin; absent asks only what can be said before a seller is visited.
+        terms: Option<Terms>,
+    },
+    /// Tells what came back after the payment of this connection's claim was sent.
+    Report(Report),
+    /// Tells the operator's log why a purchase was refused before the vault was asked to sign. Gives up nothing and
+    /// moves no money; the log says that `serve` reported it.
+    Decline {
+        /// The purchase meant.
+        errand: Errand,
+        /// Every reason, in precedence order.
+        refusals: Vec<Refusal>,
+    },
+    /// Asks for budgets, limits and what is unresolved.
+    Status,
+}
+
+/// One reply on the agent socket.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum AgentReply {
+    /// To `Hello`.
+    Welcome(Welcome),
+    /// To `Claim`.
+    Claimed(Claimed),
+    /// To `Authorize`: signed, counted, stored.
+    Authorized(Box<Signed>),
+    /// To `Quote`: a quote id when it would be paid now, else every reason why not.
+    Quoted {
+        /// Pins the terms for a later fetch; absent when refused or when no terms were given.
+        quote: Option<QuoteId>,
+        /// Every reason, in precedence order; empty means yes.
+        refusals: Vec<Refusal>,
+    },
+    /// To `Report`.
+    Reported {
+        /// The row as it now stands.
+        receipt: Receipt,
+    },
+    /// To `Decline`: queued for the log, not waited for.
+    Noted,
+    /// To `Status`.
+    Status(Box<Status>),
+    /// An answer: no, for these reasons. Nothing was signed and no money was set aside.
+    Refused(Vec<Refusal>),
+    /// A fault: the ask was not understood or could not be served. See [`super::frame`] for when the connection ends.
+    Fault {
+        /// A stable code.
+        code: String,
+        /// One sentence that says what to do next.
+        message: String,
+    },
+}
+
+/// What the vault says about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Welcome {
+    /// The vault's [`PROTOCOL`](super::PROTOCOL).
+    pub protocol: u16,
+    /// The operator's rules as read from the file: TOML text.
+    pub rules: String,
+    /// The digest of exactly that text.
+    pub rules_digest: Digest,
+    /// Real money or a sandbox.
+    pub setting: Setting,
+    /// The paying account; known also while locked.
+    pub payer: Option<Address>,
+    /// No key is unlocked: claims are refused with `wallet_locked`.
+    pub locked: bool,
+    /// The vault's package version.
+    pub version: String,
+}
+
+/// The answer to a claim.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Claimed {
+    /// Nobody bought this within the repeat window: go ahead.
+    New,
+    /// Bought already and answered: this is the result, nothing is sent again.
+    Repeat(Box<Past>),
+    /// Signed already and still unresolved: send exactly these bytes again, never a new signature.
+    Resend(Box<Signed>),
+}
+
+/// One signed payment: everything needed to build the payment header, and nothing that was not judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signed {
+    /// The ledger row.
+    pub payment: PaymentId,
+    /// The six signed fields (EIP-3009).
+    pub authorization: Authorization,
+    /// `0x` and 130 lower-case hex digits: r, s, v with low s and v 27 or 28.
+    pub signature: String,
+    /// The account that signed; equals `authorization.from`.
+    pub payer: Address,
+    /// The EIP-712 domain signed under, from the operator's asset table.
+    pub domain: Domain,
+    /// The protocol version the seller speaks.
+    pub version: Version,
+    /// The envelope as handed in with `Authorize`.
+    pub envelope: String,
+    /// The terms that were judged.
+    pub terms: Terms,
+    /// Ledger time of the signature, Unix seconds.
+    pub signed_at_s: u64,
+}
+
+/// What came back after a payment was sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// The seller's answer, or its silence.
+    pub delivery: Delivery,
+    /// The settlement header, a claim by the seller.
+    pub settlement: Option<SettlementClaim>,
+}
+
+/// The seller's answer to a paid request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Delivery {
+    /// Nothing usable came back; the money counts as spent.
+    Silence {
+        /// Our own words why, e.g. `timeout`.
+        why: String,
+    },
+    /// A response came back.
+    Answer {
+        /// HTTP status.
+        status: u16,
+        /// The stored body, when there was one and it could be kept.
+        content: Option<ContentRef>,
+        /// Why the body was lost, in our own words.
+        content_error: Option<String>,
+    },
+}
+
+/// A stored body, by digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContentRef {
+    /// SHA-256 of the stored bytes.
+    pub digest: Digest,
+    /// Stored length in bytes.
+    pub bytes: u64,
+    /// The content type, from a closed list, else `other`.
+    pub kind: String,
+    /// The body was longer than the cap; only its beginning is stored.
+    pub truncated: bool,
+}
+
+/// What a seller says about settlement. Believed only as far as our own row (or the chain) agrees.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettlementClaim {
+    /// The seller says that it was paid.
+    pub success: bool,
+    /// A transaction id as the seller wrote it, capped.
+    pub transaction: Option<String>,
+    /// The network as the seller wrote it, capped.
+    pub network: Option<String>,
+    /// The payer as the seller wrote it, capped.
+    pub payer: Option<String>,
+    /// The seller's reason for a failure, capped.
+    pub reason: Option<String>,
+}
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowState {
+    /// Set aside, nothing signed.
+    Held,
+    /// A signature may exist; counts as spent.
+    Exposed,
+    /// The seller's claim agrees with the row, or the chain shows the transfer.
+    Settled,
+    /// Expired without proof; counts as spent.
+    PresumedSpent,
+    /// Chain proof that the authorization went unused.
+    Lapsed,
+    /// Proof that nothing was signed or handed out.
+    Voided,
+}
+
+/// What may be told about a payment; never a signature, never a header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receipt {
+    /// The ledger row.
+    pub payment: PaymentId,
+    /// Where it stands.
+    pub state: RowState,
+    /// Atomic units of the asset.
+    pub amount: Amount,
+    /// The same in the asset's currency, at par.
+    pub money: Money,
+    /// The asset's symbol, from the operator's table.
+    pub symbol: String,
+    /// The chain.
+    pub chain: ChainId,
+    /// Who is paid.
+    pub payee: Address,
+    /// The transaction id, only in the chain's exact form.
+    pub transaction: Option<String>,
+    /// One of `paid`, `paid_content_lost`, `unresolved`.
+    pub outcome: String,
+    /// Ledger time of the row, Unix seconds.
+    pub created_s: u64,
+    /// The authorization's end, Unix seconds.
+    pub valid_before: u64,
+    /// This is the result of an earlier identical call.
+    pub identical_repeat: bool,
+}
+
+/// The result of an earlier purchase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Past {
+    /// The row.
+    pub receipt: Receipt,
+    /// What came back then; absent when nobody reported.
+    pub delivery: Option<Delivery>,
+}
+
+/// Budgets, limits and what is open, as the agent may see them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Status {
+    /// The session named in `Hello`, when there is one.
+    pub session: Option<SessionView>,
+    /// Limits over everything and over the session; other scopes are not told to an agent.
+    pub limits: Vec<LimitView>,
+    /// Money in rows that are not resolved, one entry a currency.
+    pub held: Vec<Money>,
+    /// The newest unresolved rows, at most 20.
+    pub unresolved: Vec<Receipt>,
+    /// A person stopped all spending.
+    pub frozen: bool,
+    /// A storage or clock fault stopped all spending until a person confirms.
+    pub latched: bool,
+    /// No key is unlocked.
+    pub locked: bool,
+    /// What a person should do next, one sentence.
+    pub next_step: Option<String>,
+    /// The paying account.
+    pub payer: Option<Address>,
+}
+
+/// A budget session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionView {
+    /// Its name.
+    pub name: SessionName,
+    /// What a person allowed.
+    pub budget: Money,
+    /// Spent or set aside.
+    pub spent: Money,
+    /// When it opened, Unix seconds.
+    pub created_s: u64,
+    /// When it ends, Unix seconds.
+    pub expires_s: u64,
+    /// A person closed it.
+    pub closed: bool,
+}
+
+/// One limit and how much of it is used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitView {
+    /// Over what.
+    pub scope: Scope,
+    /// Over how long.
+    pub window: Window,
+    /// The most that may be spent, when the limit has an amount.
+    pub max: Option<Money>,
+    /// Spent or set aside within the window, in the currency of `max`.
+    pub used: Option<Money>,
+    /// The most payments, when the limit has a count.
+    pub count: Option<u32>,
+    /// Payments within the window.
+    pub count_used: u32,
+}

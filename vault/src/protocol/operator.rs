@@ -1,0 +1,245 @@
+//! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
+
+use super::agent::{Delivery, LimitView, Receipt, SessionView, SettlementClaim};
+use bursar_policy::{Address, Digest, Method, Money, PaymentId, SessionName, Setting, Site, Terms};
+use core::fmt;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zeroize::Zeroizing;
+
+/// One ask on the operator socket. What gives the agent more carries the passphrase, every time.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum OperatorAsk {
+    /// Opens the conversation; must come first and once.
+    Hello {
+        /// The asker's [`PROTOCOL`](super::PROTOCOL).
+        protocol: u16,
+    },
+    /// Unlocks the key.
+    Unlock {
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// Forgets the unlocked key.
+    Lock,
+    /// Opens a budget session.
+    SessionNew {
+        /// Its name; must not be open already.
+        name: SessionName,
+        /// The most it may spend.
+        budget: Money,
+        /// How long it lasts, in minutes, 1 to 527040 (a year).
+        minutes: u32,
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// Lists every session.
+    SessionList,
+    /// Closes a session; what is in flight stays counted.
+    SessionClose {
+        /// Its name.
+        name: SessionName,
+    },
+    /// Stops all spending.
+    Freeze {
+        /// Why, for the log.
+        reason: String,
+    },
+    /// Allows spending again after a freeze.
+    Thaw {
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// Asks how everything stands.
+    Status,
+    /// Reads the event log, oldest first.
+    Log {
+        /// At most this many entries, capped at 500.
+        limit: u32,
+        /// Only entries with a higher sequence number; absent means the newest `limit`.
+        after: Option<u64>,
+    },
+    /// Everything about one payment.
+    Payment {
+        /// Its id.
+        id: PaymentId,
+    },
+    /// Lifts a latch after a storage or clock fault, once the ledger was checked again.
+    Unlatch {
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// Reads the rules file again. Rows keep the rules they were judged under.
+    ReloadRules {
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// Ends the vault cleanly.
+    Shutdown,
+}
+
+/// One reply on the operator socket.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum OperatorReply {
+    /// To `Hello`.
+    Welcome(OperatorWelcome),
+    /// Done, and durable.
+    Done,
+    /// To `Unlock`: the account that now signs.
+    Unlocked {
+        /// The paying account.
+        payer: Address,
+    },
+    /// To `SessionNew` and `SessionClose`.
+    Session(SessionView),
+    /// To `SessionList`.
+    Sessions(Vec<SessionView>),
+    /// To `Status`.
+    Status(Box<OperatorStatus>),
+    /// To `Log`.
+    Log(Vec<LogEntry>),
+    /// To `Payment`.
+    Payment(Box<PaymentDetail>),
+    /// To `ReloadRules`.
+    Reloaded {
+        /// The digest of the text now in force.
+        rules_digest: Digest,
+    },
+    /// The ask was not understood, not allowed or could not be served.
+    Fault {
+        /// A stable code, e.g. `passphrase_wrong`, `passphrase_wait`, `session_exists`.
+        code: String,
+        /// One sentence that says what to do next.
+        message: String,
+    },
+}
+
+/// What the vault says about itself to its operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorWelcome {
+    /// The vault's [`PROTOCOL`](super::PROTOCOL).
+    pub protocol: u16,
+    /// Real money or a sandbox.
+    pub setting: Setting,
+    /// The vault's package version.
+    pub version: String,
+    /// The vault's process id.
+    pub pid: u32,
+    /// No key is unlocked.
+    pub locked: bool,
+    /// The paying account.
+    pub payer: Option<Address>,
+}
+
+/// How everything stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorStatus {
+    /// The paying account.
+    pub payer: Option<Address>,
+    /// No key is unlocked.
+    pub locked: bool,
+    /// Why spending is frozen, when it is.
+    pub frozen: Option<String>,
+    /// Why the ledger is latched, when it is.
+    pub latched: Option<String>,
+    /// Every session that is open or was used last, newest first.
+    pub sessions: Vec<SessionView>,
+    /// Limits over everything.
+    pub limits: Vec<LimitView>,
+    /// Money in rows that are not resolved, one entry a currency.
+    pub held: Vec<Money>,
+    /// The newest unresolved rows, at most 20.
+    pub unresolved: Vec<Receipt>,
+    /// The digest of the rules in force.
+    pub rules_digest: Digest,
+    /// The rules file on disk differs from the rules in force.
+    pub rules_changed: bool,
+    /// Ledger time, Unix seconds.
+    pub now_s: u64,
+    /// What a person should do next, one sentence.
+    pub next_step: Option<String>,
+}
+
+/// One event of the append-only log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogEntry {
+    /// Its place in the log, from 1, without gaps.
+    pub seq: u64,
+    /// Ledger time, Unix seconds.
+    pub at_s: u64,
+    /// What happened, a stable word.
+    pub kind: String,
+    /// The payment it concerns.
+    pub payment: Option<PaymentId>,
+    /// The session it concerns.
+    pub session: Option<SessionName>,
+    /// Details in plain words; never a secret or a signature.
+    pub detail: String,
+}
+
+/// Everything about one payment except the signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentDetail {
+    /// What may be told to anyone.
+    pub receipt: Receipt,
+    /// The session it was paid from.
+    pub session: SessionName,
+    /// The URL, as reported by `serve`.
+    pub site: Site,
+    /// The method.
+    pub method: Method,
+    /// The terms that were judged.
+    pub terms: Terms,
+    /// The paying account.
+    pub payer: Address,
+    /// The authorization's nonce, `0x` and 64 hex digits: what to look for on the chain.
+    pub nonce: String,
+    /// A signature is stored on the row.
+    pub signed: bool,
+    /// What came back.
+    pub delivery: Option<Delivery>,
+    /// The seller's settlement claim.
+    pub settlement: Option<SettlementClaim>,
+    /// Its events, oldest first.
+    pub events: Vec<LogEntry>,
+}
+
+/// A passphrase on its way from a terminal: wiped when dropped, never shown.
+pub struct Passphrase(Zeroizing<String>);
+
+impl Passphrase {
+    /// Takes what a person typed.
+    #[must_use]
+    pub const fn new(typed: Zeroizing<String>) -> Self {
+        Self(typed)
+    }
+
+    /// The bytes, for a key derivation only.
+    #[must_use]
+    pub fn expose(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl Serialize for Passphrase {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Passphrase {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|typed| Self(Zeroizing::new(typed)))
+    }
+}
+
+impl fmt::Debug for Passphrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Passphrase(withheld)")
+    }
+}

@@ -1,0 +1,255 @@
+//! Accepts connections and carries frames to conversations. Must never look inside a message.
+//!
+//! A thread a connection, with a small stack and a cap a door: however many agents connect, the operator's door has
+//! room of its own. A bad frame costs its sender the connection and nobody else anything.
+
+use crate::guarded;
+use crate::protocol::frame::{self, ASK_MAX_BYTES, FrameFault, REPLY_MAX_BYTES};
+use crate::socket;
+use rustix::net::RecvFlags;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long a new connection may wait before its first frame.
+const FIRST_FRAME: Duration = Duration::from_secs(30);
+/// How long a stopping door waits for conversations to come to their end.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+const STACK_BYTES: usize = 512 * 1024;
+
+/// One side of a conversation: takes an ask, gives the reply.
+pub(crate) trait Conversation {
+    /// What may be asked.
+    type Ask: DeserializeOwned;
+    /// What is replied.
+    type Reply: Serialize;
+
+    /// Replies to one ask, and says whether the conversation goes on.
+    fn answer(&mut self, ask: Self::Ask) -> (Self::Reply, Then);
+
+    /// The reply that tells a fault; the connection ends after it.
+    fn fault(code: &str, message: String) -> Self::Reply;
+}
+
+/// Whether a conversation goes on after a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Wait for the next ask.
+    GoOn,
+    /// Close the connection.
+    Close,
+}
+
+/// The process at the other end, for a conversation that keeps it waiting.
+#[derive(Debug)]
+pub(crate) struct Peer(UnixStream);
+
+impl Peer {
+    /// Whether it hung up, or the door is closing: whoever waits for it may stop.
+    pub(crate) fn is_gone(&self) -> bool {
+        let mut byte = [0_u8; 1];
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        match rustix::net::recv(&self.0, &mut byte, flags) {
+            Ok((_, count)) => count == 0,
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
+            Err(_broken) => true,
+        }
+    }
+}
+
+/// A bound socket with the threads behind it.
+#[derive(Debug)]
+pub(crate) struct Door {
+    path: PathBuf,
+    room: Arc<Room>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Room {
+    cap: usize,
+    people: Mutex<People>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct People {
+    closed: bool,
+    next: u64,
+    streams: HashMap<u64, UnixStream>,
+}
+
+impl Door {
+    /// Opens a door: `greet` makes one conversation for each connection of a process of our own user.
+    pub(crate) fn open<C: Conversation>(
+        listener: UnixListener,
+        path: &Path,
+        cap: usize,
+        greet: impl Fn(Peer) -> C + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let room = Arc::new(Room { cap, people: Mutex::new(People::default()), changed: Condvar::new() });
+        let inside = Arc::clone(&room);
+        let greet = Arc::new(greet);
+        let accepting = thread::Builder::new()
+            .name("accept".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || accept(&listener, &inside, &greet))?;
+        Ok(Self { path: path.to_owned(), room, accepting: Some(accepting) })
+    }
+
+    /// Lets nobody in any more, ends every conversation after its current ask, and waits for them for a while.
+    ///
+    /// Removes the socket's file.
+    pub(crate) fn close(&mut self) {
+        {
+            let mut people = self.room.lock();
+            people.closed = true;
+            for stream in people.streams.values() {
+                // Only the reading half: a conversation that is signing may still say its answer.
+                drop(stream.shutdown(Shutdown::Read));
+            }
+        }
+        // Wakes the accepting thread, which then sees that the door is closed.
+        drop(UnixStream::connect(&self.path));
+        drop(std::fs::remove_file(&self.path));
+        if let Some(accepting) = self.accepting.take() {
+            drop(accepting.join());
+        }
+        let until = Instant::now().checked_add(LAST_WORDS);
+        let mut people = self.room.lock();
+        while !people.streams.is_empty() {
+            let left = until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                break;
+            }
+            (people, _) = self.room.changed.wait_timeout(people, left).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        if self.accepting.is_some() {
+            self.close();
+        }
+    }
+}
+
+impl Room {
+    fn lock(&self) -> MutexGuard<'_, People> {
+        self.people.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A place in a room; given back however its thread ends.
+struct Seat {
+    number: u64,
+    room: Arc<Room>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.room.lock().streams.remove(&self.number);
+        self.room.changed.notify_all();
+    }
+}
+
+enum Entry {
+    In(Seat, Peer),
+    Full,
+    Closed,
+}
+
+fn accept<C: Conversation>(
+    listener: &UnixListener,
+    room: &Arc<Room>,
+    greet: &Arc<impl Fn(Peer) -> C + Send + Sync + 'static>,
+) {
+    loop {
+        let stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(fault) => {
+                tracing::warn!(%fault, "cannot accept a connection");
+                // Out of descriptors, most likely: wait until somebody leaves, or a moment.
+                let people = room.lock();
+                if people.closed {
+                    return;
+                }
+                drop(room.changed.wait_timeout(people, Duration::from_millis(100)));
+                continue;
+            }
+        };
+        if let Err(fault) = socket::check_peer(&stream, guarded::our_uid()) {
+            tracing::warn!(%fault, "a connection was refused");
+            continue;
+        }
+        match enter(room, &stream) {
+            Entry::Closed => return,
+            Entry::Full => say_fault::<C>(&stream, "vault_busy", "too many connections are open; close one and try again".to_owned()),
+            Entry::In(seat, peer) => {
+                let greet = Arc::clone(greet);
+                let started = thread::Builder::new().name("conversation".to_owned()).stack_size(STACK_BYTES).spawn(move || {
+                    let _seat = seat;
+                    converse(&stream, greet(peer));
+                });
+                if let Err(fault) = started {
+                    tracing::warn!(%fault, "cannot start a thread for a connection");
+                }
+            }
+        }
+    }
+}
+
+fn enter(room: &Arc<Room>, stream: &UnixStream) -> Entry {
+    let mut people = room.lock();
+    if people.closed {
+        return Entry::Closed;
+    }
+    if room.cap <= people.streams.len() {
+        return Entry::Full;
+    }
+    let (Ok(twin), Ok(peer)) = (stream.try_clone(), stream.try_clone()) else {
+        return Entry::Full;
+    };
+    let number = people.next;
+    people.next = number.wrapping_add(1);
+    people.streams.insert(number, twin);
+    Entry::In(Seat { number, room: Arc::clone(room) }, Peer(peer))
+}
+
+fn converse<C: Conversation>(stream: &UnixStream, mut conversation: C) {
+    let mut idle = Some(FIRST_FRAME);
+    loop {
+        let read = frame::read(stream, ASK_MAX_BYTES, idle);
+        let decoded = match read {
+            Ok(None) | Err(FrameFault::Cut | FrameFault::Socket(_)) => return,
+            Ok(Some(content)) => frame::decode(&content),
+            Err(fault) => Err(fault),
+        };
+        let ask = match decoded {
+            Ok(ask) => ask,
+            Err(fault) => return say_fault::<C>(stream, "bad_frame", fault.to_string()),
+        };
+        let (reply, then) = conversation.answer(ask);
+        match frame::write(stream, &reply, REPLY_MAX_BYTES) {
+            Ok(()) if then == Then::GoOn => idle = None,
+            Ok(()) => return,
+            Err(fault @ FrameFault::TooLong { .. }) => {
+                return say_fault::<C>(stream, "reply_too_long", fault.to_string());
+            }
+            Err(_gone) => return,
+        }
+    }
+}
+
+fn say_fault<C: Conversation>(stream: &UnixStream, code: &str, message: String) {
+    // Whoever broke the frame may be gone already; there is nobody else to tell.
+    drop(frame::write(stream, &C::fault(code, message), REPLY_MAX_BYTES));
+}

@@ -1,0 +1,116 @@
+//! What every conversation of a running vault shares. Must never decide anything: it holds, and tells when to end.
+
+use crate::guarded;
+use crate::ledger::Ledger;
+use crate::passphrase::PassphraseFault;
+use crate::profile::Profile;
+use crate::rules_file::RulesFile;
+use crate::wallet::Wallet;
+use bursar_policy::Setting;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// A running vault.
+#[derive(Debug)]
+pub(crate) struct Vault {
+    pub(crate) profile: Profile,
+    pub(crate) ledger: Ledger,
+    pub(crate) wallet: Wallet,
+    rules: RwLock<Arc<RulesFile>>,
+    ending: Mutex<Option<Ended>>,
+    ended: Condvar,
+    last_ask: Mutex<Instant>,
+}
+
+/// Why a vault ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The operator asked for it.
+    Asked,
+    /// A signal asked for it.
+    Signal,
+    /// Nothing was open and nobody had asked anything for a while.
+    Idle,
+}
+
+impl Vault {
+    pub(crate) fn new(profile: Profile, ledger: Ledger, wallet: Wallet, rules: RulesFile) -> Self {
+        Self {
+            profile,
+            ledger,
+            wallet,
+            rules: RwLock::new(Arc::new(rules)),
+            ending: Mutex::new(None),
+            ended: Condvar::new(),
+            last_ask: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// The rules in force at this moment.
+    pub(crate) fn rules(&self) -> Arc<RulesFile> {
+        Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts other rules in force for everything that is judged from now on.
+    pub(crate) fn put_in_force(&self, rules: RulesFile) {
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+    }
+
+    /// Writes down that the operator agreed to these rules: with them a passphrase file may unlock the key again.
+    pub(crate) fn accept_rules(&self, rules: &RulesFile) -> Result<(), PassphraseFault> {
+        Ok(guarded::replace(&self.profile.accepted_rules(), rules.digest.to_string().as_bytes())?)
+    }
+
+    /// Whether the operator agreed to the rules in force. In a sandbox there is nothing to agree to.
+    pub(crate) fn rules_are_accepted(&self) -> bool {
+        let accepted = guarded::read(&self.profile.accepted_rules(), guarded::FILE_MAX_BYTES);
+        self.profile.setting() == Setting::Sandbox
+            || accepted.is_ok_and(|text| text.as_slice() == self.rules().digest.to_string().as_bytes())
+    }
+
+    /// Notes that somebody asked something.
+    pub(crate) fn touch(&self) {
+        *self.last_ask.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// How long nobody has asked anything.
+    pub(crate) fn quiet_for(&self) -> Duration {
+        self.last_ask.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    /// Asks the vault to end; the first reason counts.
+    pub(crate) fn end(&self, why: Ended) {
+        self.ending().get_or_insert(why);
+        self.ended.notify_all();
+    }
+
+    /// Whether the vault is ending, and why.
+    pub(crate) fn is_ending(&self) -> Option<Ended> {
+        *self.ending()
+    }
+
+    /// Waits until the vault is asked to end.
+    pub(crate) fn wait(&self) -> Ended {
+        let mut ending = self.ending();
+        loop {
+            match *ending {
+                Some(why) => return why,
+                None => ending = self.ended.wait(ending).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    /// Waits until the vault is asked to end, but no longer than `pause`.
+    pub(crate) fn wait_for(&self, pause: Duration) -> Option<Ended> {
+        let ending = self.ending();
+        if ending.is_some() {
+            return *ending;
+        }
+        let (ending, _) = self.ended.wait_timeout(ending, pause).unwrap_or_else(PoisonError::into_inner);
+        *ending
+    }
+
+    fn ending(&self) -> MutexGuard<'_, Option<Ended>> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

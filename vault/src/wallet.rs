@@ -1,0 +1,125 @@
+//! The key while the vault runs: locked or unlocked, and who may unlock it. Must never hand the key out of the crate.
+
+use crate::guarded::{self, GuardFault};
+use crate::keystore::{Keystore, KeystoreFault};
+use crate::passphrase::{Gatekeeper, PASSPHRASE_MAX_BYTES, PassphraseFault, Proven};
+use crate::protocol::Passphrase;
+use crate::sign::Key;
+use bursar_policy::Address;
+use core::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use thiserror::Error;
+use zeroize::Zeroizing;
+
+/// The key, when it is unlocked, and the operator's passphrase check.
+pub(crate) struct Wallet {
+    keystore: Keystore,
+    gatekeeper: Gatekeeper,
+    passphrase_file: PathBuf,
+    key: Mutex<Option<Arc<Key>>>,
+}
+
+/// Why the key stays locked.
+#[derive(Debug, Error)]
+pub(crate) enum UnlockFault {
+    /// The operator was not recognised.
+    #[error(transparent)]
+    Operator(#[from] PassphraseFault),
+    /// The keystore does not open.
+    #[error(transparent)]
+    Keystore(#[from] KeystoreFault),
+    /// The keystore has a passphrase of its own, and the file that should hold it does not.
+    #[error("the keystore has another passphrase than the operator, and `{}` does not hold it; restore that file", path.display())]
+    OtherPassphrase {
+        /// The passphrase file.
+        path: PathBuf,
+    },
+}
+
+impl Wallet {
+    pub(crate) const fn new(keystore: Keystore, gatekeeper: Gatekeeper, passphrase_file: PathBuf) -> Self {
+        Self { keystore, gatekeeper, passphrase_file, key: Mutex::new(None) }
+    }
+
+    /// The account, known also while locked.
+    pub(crate) const fn address(&self) -> Address {
+        self.keystore.address()
+    }
+
+    /// The key, while it is unlocked. Hold it for one signature only.
+    pub(crate) fn key(&self) -> Option<Arc<Key>> {
+        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether no key is unlocked.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.key.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    /// Forgets the key; it is wiped when the last signature in progress is done with it.
+    pub(crate) fn lock(&self) {
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Checks the operator's passphrase for a right that is not unlocking.
+    pub(crate) fn prove(&self, passphrase: &Passphrase, now: Instant) -> Result<Proven, PassphraseFault> {
+        self.gatekeeper.prove(passphrase, now)
+    }
+
+    /// Unlocks the key for the operator, with the operator's passphrase or, where the keystore has one of its own, with
+    /// the passphrase file's.
+    pub(crate) fn unlock(&self, passphrase: &Passphrase, now: Instant) -> Result<Address, UnlockFault> {
+        let key = self.gatekeeper.prove_by(now, || -> Result<Option<Key>, UnlockFault> {
+            if self.gatekeeper.matches(passphrase)?.is_none() {
+                return Ok(None);
+            }
+            match self.keystore.unlock(passphrase) {
+                Ok(key) => Ok(Some(key)),
+                Err(KeystoreFault::Passphrase) => match self.filed()?.map(|filed| self.keystore.unlock(&filed)) {
+                    Some(Ok(key)) => Ok(Some(key)),
+                    Some(Err(KeystoreFault::Passphrase)) | None => {
+                        Err(UnlockFault::OtherPassphrase { path: self.passphrase_file.clone() })
+                    }
+                    Some(Err(fault)) => Err(fault.into()),
+                },
+                Err(fault) => Err(fault.into()),
+            }
+        })?;
+        Ok(self.hold(key))
+    }
+
+    /// Unlocks the key with the passphrase file, when there is one; `None` when there is none.
+    pub(crate) fn unlock_from_file(&self) -> Result<Option<Address>, UnlockFault> {
+        match self.filed()? {
+            None => Ok(None),
+            Some(filed) => Ok(Some(self.hold(self.keystore.unlock(&filed)?))),
+        }
+    }
+
+    fn hold(&self, key: Key) -> Address {
+        let address = key.address();
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(key));
+        address
+    }
+
+    /// The first line of the passphrase file.
+    fn filed(&self) -> Result<Option<Passphrase>, PassphraseFault> {
+        let cap = u64::try_from(PASSPHRASE_MAX_BYTES).unwrap_or(u64::MAX).saturating_add(2);
+        let Some(bytes) = guarded::read_if_there(&self.passphrase_file, cap)? else {
+            return Ok(None);
+        };
+        let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let text = core::str::from_utf8(line)
+            .map_err(|_fault| PassphraseFault::Guard(GuardFault::NotFile { path: self.passphrase_file.clone() }))?;
+        Ok(Some(Passphrase::new(Zeroizing::new(text.to_owned()))))
+    }
+}
+
+impl fmt::Debug for Wallet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wallet").field("address", &self.address()).field("locked", &self.is_locked()).finish_non_exhaustive()
+    }
+}
