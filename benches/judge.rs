@@ -1,0 +1,93 @@
+//! How long the judge takes for one offer, with the floor beside it. `cargo bench --bench judge`
+
+use bursar_policy::rules::draft::Draft;
+use bursar_policy::{Challenge, Errand, Method, Offer, Rules, Said, Setting, Site, Version, judge};
+use divan::{Bencher, black_box};
+
+const NOW_S: u64 = 1_800_000_000;
+
+const RULES: &str = r#"
+[payment]
+max_per_payment = "0.05 USD"
+networks = ["eip155:8453"]
+assets = ["eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"]
+recipients = ["0x1111111111111111111111111111111111111111"]
+
+[[limit]]
+scope = "all"
+window = "24h"
+max = "5.00 USD"
+
+[[host]]
+origin = "https://api.merchant.test"
+"#;
+
+fn main() {
+    divan::main();
+}
+
+fn rules() -> Rules {
+    let draft: Draft = toml::from_str(RULES).expect("the rules above are well formed");
+    Rules::new(draft, Setting::Real).expect("the rules above make sense")
+}
+
+fn errand() -> Errand {
+    let site = Site::parse("https://api.merchant.test/v1/data?page=1").expect("a URL");
+    Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None }
+}
+
+fn text(text: &str) -> Said {
+    Said::Text(text.to_owned())
+}
+
+fn challenge(offers: u32) -> Challenge {
+    let offer = |index| Offer {
+        index,
+        scheme: text("exact"),
+        network: text("eip155:8453"),
+        amount: text("10000"),
+        asset: text("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+        pay_to: text("0x1111111111111111111111111111111111111111"),
+        max_timeout: Said::Number("60".to_owned()),
+        transfer_method: Said::Absent,
+        payment_flow: Said::Absent,
+        domain_name: text("USD Coin"),
+        domain_version: text("2"),
+        verifying_contract: Said::Absent,
+        chain_id: Said::Absent,
+        conflicts: Vec::new(),
+    };
+    Challenge {
+        version: Version::V2,
+        offers: (0..offers).map(offer).collect(),
+        resource: text("https://api.merchant.test/v1/data"),
+        seller_time_s: Some(NOW_S),
+    }
+}
+
+#[divan::bench(args = [1, 4, 32])]
+fn judge_offers(bencher: Bencher<'_, '_>, offers: u32) {
+    let (rules, errand, challenge) = (rules(), errand(), challenge(offers));
+    assert!(judge(&rules, &errand, &challenge, None, NOW_S).is_ok());
+    bencher.bench_local(|| judge(black_box(&rules), black_box(&errand), black_box(&challenge), None, NOW_S));
+}
+
+#[divan::bench]
+fn refuse_a_payee(bencher: Bencher<'_, '_>) {
+    let (rules, errand, mut challenge) = (rules(), errand(), challenge(1));
+    if let Some(offer) = challenge.offers.first_mut() {
+        offer.pay_to = text("0x2222222222222222222222222222222222222222");
+    }
+    assert!(judge(&rules, &errand, &challenge, None, NOW_S).is_err());
+    bencher.bench_local(|| judge(black_box(&rules), black_box(&errand), black_box(&challenge), None, NOW_S));
+}
+
+/// The floor: reading the two addresses and the amount of one offer, which no judge can do without.
+#[divan::bench]
+fn floor_parse_three_fields(bencher: Bencher<'_, '_>) {
+    bencher.bench_local(|| {
+        let asset: Result<bursar_policy::Address, _> = black_box("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913").parse();
+        let payee: Result<bursar_policy::Address, _> = black_box("0x1111111111111111111111111111111111111111").parse();
+        (asset, payee, bursar_policy::Amount::parse(black_box("10000")))
+    });
+}

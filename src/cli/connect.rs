@@ -1,0 +1,91 @@
+//! Finding the profile and talking to its vault as the operator.
+
+use std::path::Path;
+
+use bursar_vault::client::{ClientFault, OperatorClient};
+use bursar_vault::profile::{Profile, ProfileFault};
+use bursar_vault::protocol::{OperatorAsk, OperatorReply};
+
+use super::exit::{Exit, Stop};
+
+/// The profile the command line names; only its place, nothing is opened.
+///
+/// # Errors
+///
+/// A [`Stop`] with exit code 2 for a bad name, 4 where this user has no account.
+pub(super) fn profile(sandbox: Option<&Path>, name: Option<&str>) -> Result<Profile, Stop> {
+    let found = match sandbox {
+        Some(dir) => Profile::locate_sandbox(dir),
+        None => Profile::locate_default(name),
+    };
+    found.map_err(Stop::from)
+}
+
+impl From<ProfileFault> for Stop {
+    fn from(fault: ProfileFault) -> Self {
+        let exit = if matches!(fault, ProfileFault::Name { .. }) { Exit::Usage } else { Exit::NotReady };
+        Self::new(exit, fault.to_string())
+    }
+}
+
+impl From<ClientFault> for Stop {
+    fn from(fault: ClientFault) -> Self {
+        match fault {
+            ClientFault::Said { code, message } => Self::new(exit_of(&code), message),
+            other => Self::not_ready(other.to_string()),
+        }
+    }
+}
+
+/// The operator's line to the vault of one profile.
+#[derive(Debug)]
+pub(super) struct Operator(OperatorClient);
+
+impl Operator {
+    /// Connects to the running vault.
+    ///
+    /// # Errors
+    ///
+    /// A [`Stop`] with exit code 4 where none answers.
+    pub(super) fn connect(profile: &Profile) -> Result<Self, Stop> {
+        profile.check()?;
+        let (client, _) = OperatorClient::connect(profile)?;
+        Ok(Self(client))
+    }
+
+    /// Connects to the running vault, starting one where none answers.
+    ///
+    /// # Errors
+    ///
+    /// A [`Stop`] with exit code 4 where none could be started.
+    pub(super) fn connect_or_start(profile: &Profile) -> Result<Self, Stop> {
+        if let Ok(operator) = Self::connect(profile) {
+            return Ok(operator);
+        }
+        crate::wallet::start_blocking(profile).map_err(|fault| Stop::not_ready(fault.to_string()))?;
+        Self::connect(profile)
+    }
+
+    /// Asks once.
+    ///
+    /// # Errors
+    ///
+    /// A [`Stop`]: exit code 3 where the vault said no, 4 where it cannot be asked.
+    pub(super) fn ask(&self, ask: &OperatorAsk) -> Result<OperatorReply, Stop> {
+        Ok(self.0.ask(ask)?)
+    }
+}
+
+/// Which exit code a fault of the vault's stands for.
+fn exit_of(code: &str) -> Exit {
+    match code {
+        "passphrase_wrong" | "passphrase_wait" | "session_exists" | "session_unknown" | "payment_unknown" => Exit::Refused,
+        "wallet_locked" | "ledger_latched" | "no_session" => Exit::NotReady,
+        _ => Exit::Failed,
+    }
+}
+
+/// The reply was not of the kind the ask wants: two versions of bursar are mixed.
+pub(super) fn out_of_turn() -> Stop {
+    Stop::new(Exit::Failed, "the vault answered out of turn; stop it and start the same version of bursar")
+}

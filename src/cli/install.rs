@@ -1,0 +1,104 @@
+//! `bursar install --print CLIENT`: the registration snippet for an MCP client. Edits no file.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::exit::{Exit, Stop};
+use super::table;
+
+/// Print what to put into an MCP client's configuration.
+#[derive(Debug, Args)]
+pub(super) struct Install {
+    /// The client to print for
+    #[arg(long, value_name = "CLIENT", required = true)]
+    print: Client,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Client {
+    /// Claude Desktop (`claude_desktop_config.json`)
+    ClaudeDesktop,
+    /// Claude Code (a command to run)
+    ClaudeCode,
+    /// Cursor (`.cursor/mcp.json`)
+    Cursor,
+    /// VS Code (`.vscode/mcp.json`)
+    Vscode,
+    /// Any client that starts a program and speaks MCP over its standard input and output
+    Stdio,
+}
+
+impl Install {
+    pub(super) fn run(&self, sandbox: Option<&Path>, profile: Option<&str>) -> Result<Exit, Stop> {
+        let program = std::env::current_exe()?;
+        let program = program.to_str().ok_or_else(|| {
+            Stop::usage("bursar is installed under a path that is not UTF-8 text, which no client configuration can hold; move it")
+        })?;
+        let mut args = Vec::new();
+        if let Some(dir) = sandbox {
+            let dir = std::path::absolute(dir)?;
+            let dir = dir.to_str().ok_or_else(|| {
+                Stop::usage("the sandbox folder's path is not UTF-8 text, which no client configuration can hold")
+            })?;
+            args.extend(["--sandbox".to_owned(), dir.to_owned()]);
+        }
+        if let Some(name) = profile {
+            args.extend(["--profile".to_owned(), name.to_owned()]);
+        }
+        args.push("serve".to_owned());
+        table::say(&snippet(self.print, program, &args))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// The snippet, with the place it goes to on the first line as a comment where the format allows one.
+fn snippet(client: Client, program: &str, args: &[String]) -> String {
+    let entry = json!({ "command": program, "args": args });
+    match client {
+        Client::ClaudeDesktop | Client::Cursor => pretty(&json!({ "mcpServers": { "bursar": entry } })),
+        Client::Vscode => pretty(&json!({ "servers": { "bursar": { "type": "stdio", "command": program, "args": args } } })),
+        Client::ClaudeCode => {
+            let words: Vec<String> =
+                std::iter::once(program.to_owned()).chain(args.iter().cloned()).map(|word| shell_word(&word)).collect();
+            format!("claude mcp add --scope user bursar -- {}", words.join(" "))
+        }
+        Client::Stdio => pretty(&entry),
+    }
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}")
+}
+
+/// One word for a POSIX shell, quoted where it needs to be.
+fn shell_word(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:=@%".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_json_snippet_names_the_program_and_its_arguments() {
+        for client in [Client::ClaudeDesktop, Client::Cursor, Client::Vscode, Client::Stdio] {
+            let text = snippet(client, "/opt/my bursar/bursar", &["serve".to_owned()]);
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let text = value.to_string();
+            assert!(text.contains(r#""command":"/opt/my bursar/bursar""#), "{text}");
+            assert!(text.contains(r#""args":["serve"]"#), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_with_a_space_or_a_quote_stays_one_shell_word() {
+        let text = snippet(Client::ClaudeCode, "/opt/it's here/bursar", &["serve".to_owned()]);
+        assert!(text.ends_with(r"-- '/opt/it'\''s here/bursar' serve"), "{text}");
+    }
+}

@@ -1,0 +1,135 @@
+//! The command line: one file a command, each of which parses, asks and shows, and decides nothing.
+//!
+//! Commands that give the agent more (open a session, thaw, unlatch, reload rules, unlock) ask for the
+//! operator's passphrase at a terminal and send it to the vault, which is the one that checks it.
+
+pub mod exit;
+mod terminal;
+
+mod connect;
+#[cfg(feature = "demo")]
+mod demo;
+mod explain;
+mod freeze;
+mod init;
+mod install;
+mod ledger_log;
+mod serve;
+mod session;
+mod status;
+mod table;
+mod unlock;
+mod vault;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use bursar_vault::profile::Profile;
+use clap::{Parser, Subcommand};
+
+use exit::{Exit, Stop};
+
+/// Lets an AI agent buy things over x402, and keeps it inside what you allowed.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused, 4 not ready.
+#[derive(Debug, Parser)]
+#[command(name = "bursar", version, disable_help_subcommand = true)]
+struct Cli {
+    /// Use the profile NAME (`~/.bursar/profiles/NAME`) instead of `~/.bursar`
+    #[arg(long, global = true, value_name = "NAME", conflicts_with = "sandbox")]
+    profile: Option<String>,
+
+    /// Keep everything (rules, keys, ledger, sockets) in DIR: play money and test chains only
+    #[arg(long, global = true, value_name = "DIR")]
+    sandbox: Option<PathBuf>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Set bursar up: write commented rules, make or import a key, show how to fund it
+    Init(init::Init),
+    /// Serve the payment tools to one MCP client over standard input and output
+    Serve(serve::Serve),
+    /// Run the vault, which holds the key and the ledger (`serve` starts one when none answers)
+    Vault(vault::Vault),
+    /// Unlock the key in the running vault with your passphrase
+    Unlock(unlock::Unlock),
+    /// Forget the key until it is unlocked again
+    Lock(unlock::Lock),
+    /// Open, list or close a budget for the agent
+    #[command(subcommand)]
+    Session(session::Session),
+    /// Show budgets, what is unresolved, and the next step for you
+    Status(status::Status),
+    /// Stop all payments at once (no passphrase needed)
+    Freeze(freeze::Freeze),
+    /// Allow payments again after a freeze
+    Thaw(freeze::Thaw),
+    /// Confirm that payments may go on after a storage or clock fault shut them off
+    Unlatch(freeze::Unlatch),
+    /// Load the rules file again in the running vault
+    Reload(freeze::Reload),
+    /// Show what happened: payments, refusals, sessions, operator acts
+    Log(ledger_log::Log),
+    /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying
+    Explain(explain::Explain),
+    /// Print what to put into an MCP client's configuration
+    Install(install::Install),
+    /// See bursar work: a bundled seller on this machine, real signatures, play money
+    #[cfg(feature = "demo")]
+    Demo(demo::Demo),
+}
+
+/// Runs the command line of this process and gives its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(fault) => {
+            let exit = if fault.use_stderr() { Exit::Usage } else { Exit::Done };
+            if fault.print().is_err() {
+                return Exit::Failed.into();
+            }
+            return exit.into();
+        }
+    };
+    match run(&cli) {
+        Ok(exit) => exit.into(),
+        Err(stop) => {
+            table::complain(&format!("bursar: {}", stop.sentence));
+            stop.exit.into()
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<Exit, Stop> {
+    match &cli.command {
+        Command::Install(install) => return install.run(cli.sandbox.as_deref(), cli.profile.as_deref()),
+        #[cfg(feature = "demo")]
+        Command::Demo(demo) => return demo.run(cli.sandbox.as_deref()),
+        _ => {}
+    }
+    let profile = connect::profile(cli.sandbox.as_deref(), cli.profile.as_deref())?;
+    let profile: &Profile = &profile;
+    match &cli.command {
+        Command::Init(command) => command.run(profile),
+        Command::Serve(command) => command.run(profile),
+        Command::Vault(command) => command.run(profile),
+        Command::Unlock(command) => command.run(profile),
+        Command::Lock(command) => command.run(profile),
+        Command::Session(command) => command.run(profile),
+        Command::Status(command) => command.run(profile),
+        Command::Freeze(command) => command.run(profile),
+        Command::Thaw(command) => command.run(profile),
+        Command::Unlatch(command) => command.run(profile),
+        Command::Reload(command) => command.run(profile),
+        Command::Log(command) => command.run(profile),
+        Command::Explain(command) => command.run(profile),
+        Command::Install(_) => Ok(Exit::Done),
+        #[cfg(feature = "demo")]
+        Command::Demo(_) => Ok(Exit::Done),
+    }
+}

@@ -1,0 +1,83 @@
+//! `bursar serve`: the payment tools for one MCP client over standard input and output.
+//!
+//! Reads no settings of its own: the rules come from the vault. Standard output carries JSON-RPC and nothing else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bursar_tools::{ServeOptions, serve, stdio};
+use bursar_vault::failpoint;
+use bursar_vault::profile::Profile;
+use bursar_vault::secrets;
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use super::exit::{Exit, Stop};
+use super::session;
+use crate::content::ContentStore;
+use crate::flow::Buyer;
+use crate::net::SystemResolver;
+use crate::wallet::Wallet;
+
+/// Serve the payment tools to one MCP client over standard input and output.
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// Spend from the budget NAME
+    #[arg(long, default_value = "default", value_name = "NAME")]
+    session: String,
+}
+
+impl Serve {
+    pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        log_to_stderr();
+        secrets::refuse_wallet_variables().map_err(|fault| Stop::not_ready(fault.to_string()))?;
+        let name = session::name(&self.session)?;
+        profile.check()?;
+        failpoint::arm(&profile.failpoint(), profile.setting());
+        let content = ContentStore::open(&profile.content_dir()).map_err(|fault| Stop::not_ready(fault.to_string()))?;
+        let wallet = Wallet::new(profile, Some(name))?;
+        let buyer = Arc::new(Buyer::new(profile, wallet, SystemResolver::new(), content));
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let ended = runtime.block_on(async move {
+            let options = ServeOptions::new(env!("CARGO_PKG_VERSION")).until(told_to_stop()?);
+            let (stdin, stdout) = stdio();
+            serve(buyer, stdin, stdout, options)
+                .await
+                .map(|_| Exit::Done)
+                .map_err(|fault| Stop::new(Exit::Failed, fault.to_string()))
+        });
+        // A name lookup that still runs cannot be cancelled and concerns nobody any more.
+        runtime.shutdown_timeout(Duration::from_millis(200));
+        ended
+    }
+}
+
+/// Ends when the process is asked to stop by a signal.
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()> + Send> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hang_up.recv() => {}
+        }
+    })
+}
+
+/// Sends the log to standard error. The levels are fixed: no variable can make a dependency print what it carries.
+pub(super) fn log_to_stderr() {
+    let levels = Targets::new()
+        .with_target("bursar", LevelFilter::INFO)
+        .with_target("bursar_vault", LevelFilter::INFO)
+        .with_target("bursar_tools", LevelFilter::INFO)
+        .with_default(LevelFilter::OFF);
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false).without_time();
+    if tracing_subscriber::registry().with(levels).with(layer).try_init().is_err() {
+        super::table::complain("bursar: the log was set up twice; the first one stays");
+    }
+}

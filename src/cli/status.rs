@@ -1,0 +1,90 @@
+//! `bursar status`: budgets, limits, what is unresolved, and the person's next step.
+
+use bursar_vault::profile::Profile;
+use bursar_vault::protocol::{LimitView, OperatorAsk, OperatorReply, OperatorStatus, Receipt};
+use clap::Args;
+
+use super::connect::{Operator, out_of_turn};
+use super::exit::{Exit, Stop};
+use super::{session, table};
+
+/// Show budgets, what is unresolved, and the next step for you.
+#[derive(Debug, Args)]
+pub(super) struct Status {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        let OperatorReply::Status(status) = Operator::connect_or_start(profile)?.ask(&OperatorAsk::Status)? else {
+            return Err(out_of_turn());
+        };
+        if self.json {
+            table::say_json(&status)?;
+        } else {
+            show(&status)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn show(status: &OperatorStatus) -> Result<(), Stop> {
+    let payer = status.payer.map_or_else(|| "no key yet".to_owned(), |payer| payer.to_string());
+    table::say(&format!("wallet      {payer} ({})", if status.locked { "locked" } else { "unlocked" }))?;
+    if let Some(reason) = &status.frozen {
+        table::say(&format!("FROZEN      {reason}"))?;
+    }
+    if let Some(reason) = &status.latched {
+        table::say(&format!("SHUT        {reason}"))?;
+    }
+    if status.rules_changed {
+        table::say("rules       the file differs from the rules in force; `bursar reload` loads it")?;
+    }
+    for money in &status.held {
+        table::say(&format!("set aside   {money} in payments that are not resolved"))?;
+    }
+    if !status.sessions.is_empty() {
+        table::say(&session::shown(&status.sessions))?;
+    }
+    if !status.limits.is_empty() {
+        table::say(&table::table(&["limit", "window", "used", "of"], &[2, 3], limits(&status.limits)))?;
+    }
+    if !status.unresolved.is_empty() {
+        let rows = unresolved(&status.unresolved, status.now_s);
+        table::say(&table::table(&["unresolved", "amount", "payee", "authorization"], &[1], rows))?;
+    }
+    if let Some(step) = &status.next_step {
+        table::say(&format!("next        {step}"))?;
+    }
+    Ok(())
+}
+
+fn limits(limits: &[LimitView]) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for limit in limits {
+        let name = (limit.scope.to_string(), limit.window.to_string());
+        if let (Some(used), Some(max)) = (limit.used, limit.max) {
+            rows.push(vec![name.0.clone(), name.1.clone(), used.to_string(), max.to_string()]);
+        }
+        if let Some(count) = limit.count {
+            rows.push(vec![name.0, name.1, limit.count_used.to_string(), format!("{count} payments")]);
+        }
+    }
+    rows
+}
+
+fn unresolved(receipts: &[Receipt], now: u64) -> Vec<Vec<String>> {
+    receipts
+        .iter()
+        .map(|receipt| {
+            vec![
+                receipt.payment.to_string(),
+                receipt.money.to_string(),
+                receipt.payee.to_string(),
+                table::left(now, receipt.valid_before),
+            ]
+        })
+        .collect()
+}

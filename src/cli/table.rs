@@ -1,0 +1,103 @@
+//! What people look at: tables, lines, times and money. The only file of the command line that prints.
+
+use std::io::{IsTerminal, Write};
+
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{Cell, CellAlignment, Table};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::exit::Stop;
+
+/// Writes `text` and a line end to standard output.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say(text: &str) -> Result<(), Stop> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(())
+}
+
+/// Writes `value` as one line of JSON to standard output.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say_json(value: &impl serde::Serialize) -> Result<(), Stop> {
+    let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
+    say(&text)
+}
+
+/// Writes `text` to standard error. A closed standard error is nothing to report anywhere.
+pub(super) fn complain(text: &str) {
+    let mut err = std::io::stderr().lock();
+    if writeln!(err, "{text}").is_err() {}
+}
+
+/// A table with a head; columns named in `right` (from 0) are right-aligned.
+pub(super) fn table(head: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.set_header(head.iter().map(|name| Cell::new(name)));
+    for row in rows {
+        table.add_row(row);
+    }
+    for column in right {
+        if let Some(column) = table.column_mut(*column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.to_string()
+}
+
+/// A budget as a bar of `cells`, full where all of it is used.
+pub(super) fn bar(used: u128, whole: u128, cells: u16) -> String {
+    let filled = used
+        .checked_mul(u128::from(cells))
+        .and_then(|scaled| scaled.checked_div(whole))
+        .map_or(cells, |filled| u16::try_from(filled).unwrap_or(cells).min(cells));
+    let empty = cells.saturating_sub(filled);
+    let (full, rest) = if std::io::stdout().is_terminal() { ("█", "░") } else { ("#", ".") };
+    format!("{}{}", full.repeat(usize::from(filled)), rest.repeat(usize::from(empty)))
+}
+
+/// A Unix time as local date and time.
+pub(super) fn time(seconds: u64) -> String {
+    i64::try_from(seconds)
+        .ok()
+        .and_then(|seconds| Timestamp::from_second(seconds).ok())
+        .map_or_else(|| format!("{seconds} s"), |at| at.to_zoned(TimeZone::system()).strftime("%F %T").to_string())
+}
+
+/// How long until `then`, in words; `ended` when it is past.
+pub(super) fn left(now: u64, then: u64) -> String {
+    let seconds = then.saturating_sub(now);
+    match seconds {
+        0 => "ended".to_owned(),
+        1..=119 => format!("{seconds} s left"),
+        120..=7199 => format!("{} min left", seconds / 60),
+        _ => format!("{} h left", seconds / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_never_longer_than_its_cells() {
+        for (used, whole) in [(0, 10), (3, 10), (10, 10), (25, 10), (u128::MAX, 1), (1, 0)] {
+            assert_eq!(bar(used, whole, 12).chars().count(), 12, "{used}/{whole}");
+        }
+    }
+
+    #[test]
+    fn time_left_reads_as_a_person_would_say_it() {
+        assert_eq!(left(100, 100), "ended");
+        assert_eq!(left(100, 190), "90 s left");
+        assert_eq!(left(0, 3600), "60 min left");
+        assert_eq!(left(0, 90_000), "25 h left");
+    }
+}

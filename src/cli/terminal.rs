@@ -1,0 +1,140 @@
+//! The person at the terminal: secrets typed without echo, confirmations, and where text goes.
+//!
+//! A secret comes from the controlling terminal (`/dev/tty`) and from nowhere else: not from an argument,
+//! not from the environment, not from a pipe. One exception, for scripts and tests: in a sandbox, where
+//! only play money exists, a line of standard input serves when standard input is not a terminal.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal, Write};
+
+use bursar_policy::rules::Setting;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+use super::exit::Stop;
+
+/// Longest line a person may type, in bytes.
+const LINE_BYTES: usize = 4096;
+
+/// Asks for a secret without showing what is typed.
+///
+/// # Errors
+///
+/// [`Stop`] with exit code 4 where there is no terminal to type it at.
+pub(super) fn secret(prompt: &str, setting: Setting) -> Result<Zeroizing<String>, Stop> {
+    if setting == Setting::Sandbox && !std::io::stdin().is_terminal() {
+        return line_of(&mut std::io::stdin().lock());
+    }
+    let mut tty = terminal()?;
+    let before = tcgetattr(&tty).map_err(std::io::Error::from)?;
+    let mut quiet = before.clone();
+    quiet.local_modes.remove(LocalModes::ECHO);
+    quiet.local_modes.insert(LocalModes::ECHONL);
+    write!(tty, "{prompt}: ")?;
+    tty.flush()?;
+    tcsetattr(&tty, OptionalActions::Flush, &quiet).map_err(std::io::Error::from)?;
+    let typed = line_of(&mut BufReader::new(&tty));
+    tcsetattr(&tty, OptionalActions::Flush, &before).map_err(std::io::Error::from)?;
+    typed
+}
+
+/// Asks for a new passphrase twice and compares.
+///
+/// # Errors
+///
+/// [`Stop`] where there is no terminal, where the two differ, or where it is shorter than 8 bytes.
+pub(super) fn new_passphrase(setting: Setting) -> Result<Zeroizing<String>, Stop> {
+    let first = secret("New operator passphrase (8 characters or more)", setting)?;
+    if first.len() < 8 {
+        return Err(Stop::usage("the passphrase is shorter than 8 characters; choose a longer one"));
+    }
+    if setting == Setting::Sandbox && !std::io::stdin().is_terminal() {
+        return Ok(first);
+    }
+    let second = secret("The same again", setting)?;
+    if *first != *second {
+        return Err(Stop::usage("the two passphrases differ; run the command again"));
+    }
+    Ok(first)
+}
+
+/// Asks the person to type `expected` back, so that a number is read before it is agreed to.
+///
+/// # Errors
+///
+/// [`Stop`] with exit code 4 without a terminal, and 3 when something else was typed.
+pub(super) fn typed_back(prompt: &str, expected: &str, setting: Setting) -> Result<(), Stop> {
+    if setting == Setting::Sandbox && !std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    let mut tty = terminal()?;
+    write!(tty, "{prompt} ")?;
+    tty.flush()?;
+    let typed = line_of(&mut BufReader::new(&tty))?;
+    if typed.trim() == expected {
+        return Ok(());
+    }
+    Err(Stop::refused(format!("`{expected}` was not typed back, so nothing was done")))
+}
+
+fn terminal() -> Result<File, Stop> {
+    File::options().read(true).write(true).open("/dev/tty").map_err(|_| {
+        Stop::not_ready("this needs a person at a terminal, and there is none; run it in a terminal window")
+    })
+}
+
+fn line_of(from: &mut impl BufRead) -> Result<Zeroizing<String>, Stop> {
+    let mut line = Zeroizing::new(Vec::with_capacity(LINE_BYTES));
+    loop {
+        let (found, used) = {
+            let bytes = from.fill_buf()?;
+            match bytes.iter().position(|byte| *byte == b'\n') {
+                Some(end) => {
+                    line.extend_from_slice(bytes.get(..end).unwrap_or_default());
+                    (true, end.saturating_add(1))
+                }
+                None if bytes.is_empty() => (true, 0),
+                None => {
+                    line.extend_from_slice(bytes);
+                    (false, bytes.len())
+                }
+            }
+        };
+        from.consume(used);
+        if line.len() > LINE_BYTES {
+            return Err(Stop::usage(format!("the line typed is longer than {LINE_BYTES} bytes")));
+        }
+        if found {
+            break;
+        }
+    }
+    while line.last() == Some(&b'\r') {
+        line.pop();
+    }
+    if line.is_empty() {
+        return Err(Stop::usage("nothing was typed; run the command again"));
+    }
+    match std::str::from_utf8(&line) {
+        Ok(text) => Ok(Zeroizing::new(text.to_owned())),
+        Err(_) => Err(Stop::usage("what was typed is not UTF-8 text")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_is_read_and_the_next_is_left_for_the_next_question() {
+        let mut input = std::io::Cursor::new(b"first secret\r\nsecond\n".to_vec());
+        assert_eq!(*line_of(&mut input).unwrap(), "first secret");
+        assert_eq!(*line_of(&mut input).unwrap(), "second");
+        assert_eq!(line_of(&mut input).unwrap_err().exit, super::super::exit::Exit::Usage);
+    }
+
+    #[test]
+    fn an_endless_line_is_refused() {
+        let mut input = std::io::Cursor::new(vec![b'a'; LINE_BYTES * 3]);
+        assert!(line_of(&mut input).is_err());
+    }
+}

@@ -1,0 +1,33 @@
+//! `bursar vault`: runs the process that holds the key and the ledger.
+
+use bursar_vault::ledger::LedgerFault;
+use bursar_vault::process::{self, IDLE_EXIT, Options, StartFault};
+use bursar_vault::profile::Profile;
+use clap::Args;
+
+use super::exit::{Exit, Stop};
+use super::table;
+use crate::wallet::ALREADY_RUNNING;
+
+/// Run the vault, which holds the key and the ledger.
+#[derive(Debug, Args)]
+pub(super) struct Vault {
+    /// Leave the terminal, write to `vault.log` in the profile, and end after 15 idle minutes
+    #[arg(long)]
+    detach: bool,
+}
+
+impl Vault {
+    pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        super::serve::log_to_stderr();
+        let options = Options { idle_exit: self.detach.then_some(IDLE_EXIT), detach: self.detach };
+        match process::run(profile, options) {
+            Ok(_ended) => Ok(Exit::Done),
+            Err(fault @ StartFault::Ledger(LedgerFault::InUse { .. })) => {
+                table::complain(&format!("bursar: {fault}"));
+                std::process::exit(ALREADY_RUNNING)
+            }
+            Err(fault) => Err(Stop::not_ready(fault.to_string())),
+        }
+    }
+}

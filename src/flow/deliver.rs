@@ -1,0 +1,169 @@
+//! Steps 10 to 13: the paid leg. A signature is outside from its first byte on, so every end carries a receipt.
+
+use bursar_policy::{Errand, Rules};
+use bursar_tools::payments::{Content, ContentKind, Purchase, Reason, Shown};
+use bursar_tools::{Progress, Stage};
+use bursar_tools::SellerText;
+use bursar_policy::ContentMode;
+use bursar_vault::failpoint;
+use bursar_vault::protocol::{ContentRef, Delivery, Report, SettlementClaim, Signed};
+
+use super::end::End;
+use super::visit::Visit;
+use super::{Buyer, told};
+use crate::net::{Limits, Reply, Resolver};
+use crate::wallet::Conversation;
+use crate::wire::{Claim, Envelope, HeaderView, payment_header, read_claim};
+
+/// The most text of a body that a model is shown, in bytes; the tools cut once more at their own cap.
+const TEXT_BYTES: usize = 10 * 1024;
+
+/// A signed payment and the way to its seller.
+#[derive(Debug)]
+pub(super) struct Paying {
+    pub(super) visit: Visit,
+    pub(super) signed: Signed,
+    pub(super) envelope: Envelope,
+}
+
+/// What came back on the paid leg, before the vault has said what it means.
+struct Delivered {
+    report: Report,
+    content: Option<Content>,
+    /// Why the goods did not come whole, if they did not.
+    trouble: Option<Reason>,
+}
+
+impl<R: Resolver> Buyer<R> {
+    /// Sends the payment, keeps the answer, reports it, and tells the model what the ledger makes of it.
+    pub(super) async fn deliver(
+        &self,
+        vault: &mut Conversation,
+        rules: &Rules,
+        paying: Paying,
+        progress: &Progress,
+    ) -> Purchase {
+        progress.at(Stage::Paying);
+        let Delivered { report, content, trouble } = match self.send_paid(&paying).await {
+            Ok(reply) => {
+                failpoint::reach("serve-sent");
+                progress.at(Stage::Storing);
+                self.keep(rules, &paying, reply).await
+            }
+            Err(reason) => Delivered {
+                report: Report { delivery: Delivery::Silence { why: reason.code().to_owned() }, settlement: None },
+                content: None,
+                trouble: Some(reason),
+            },
+        };
+        let seller_says = report
+            .settlement
+            .as_ref()
+            .and_then(|claim| claim.reason.as_deref())
+            .map(|reason| SellerText::from_bytes(reason.as_bytes()));
+        // A report that cannot be written never withholds what was delivered; the row stays exposed and counts.
+        let (receipt, outcome) = match vault.report(report).await {
+            Ok(receipt) => {
+                let outcome = receipt.outcome.clone();
+                (told::receipt(receipt), outcome)
+            }
+            Err(fault) => {
+                tracing::error!("the outcome of {} could not be written down: {fault}", paying.signed.payment);
+                (told::unwritten_receipt(&paying.signed, rules), "unwritten".to_owned())
+            }
+        };
+        failpoint::reach("serve-reported");
+        told::bought(receipt, &outcome, content, trouble, seller_says)
+    }
+
+    async fn send_paid(&self, paying: &Paying) -> Result<Reply, Reason> {
+        let Paying { visit, signed, envelope } = paying;
+        let header = payment_header(envelope, &signed.payment, &signed.authorization, &signed.signature)
+            .map_err(|fault| Reason::new("unsendable", fault.to_string()))?;
+        let ask = visit
+            .ask
+            .clone()
+            .with_header(header.name(), header.value())
+            .map_err(|fault| Reason::new("unsendable", fault.to_string()))?;
+        visit
+            .exchange
+            .send(&ask, &Limits::paid())
+            .await
+            .map_err(|fault| Reason::new(fault.code().as_str(), fault.to_string()))
+    }
+
+    async fn keep(&self, rules: &Rules, paying: &Paying, reply: Reply) -> Delivered {
+        let status = reply.status();
+        let settlement = settlement(&reply);
+        failpoint::reach("serve-answered");
+        let stored = self.store(rules, reply).await;
+        failpoint::reach("serve-content-stored");
+        let (kept, broken) = match stored {
+            Ok((stored, kind)) => (Some(stored.content(kind)), stored.note()),
+            Err(lost) => (None, Some(End::from(lost).into_reason())),
+        };
+        let content = kept.as_ref().map(|kept| self.shown(rules, &paying.visit.errand, kept, status));
+        let content_error = broken.as_ref().map(|reason| reason.sentence().to_owned());
+        let trouble = match status {
+            200..=299 => broken,
+            402 => Some(still_asks()),
+            300..=399 => Some(sent_elsewhere()),
+            _ => Some(seller_failed(status)),
+        };
+        let delivery = Delivery::Answer { status, content: kept, content_error };
+        Delivered { report: Report { delivery, settlement }, content, trouble }
+    }
+
+    /// What the operator's rule for the host lets the model see of stored content.
+    pub(super) fn shown(&self, rules: &Rules, errand: &Errand, content: &ContentRef, status: u16) -> Content {
+        let kind = ContentKind::named(&content.kind);
+        let shown = match rules.content_mode(errand.site.origin()) {
+            ContentMode::Withhold | ContentMode::Fields => Shown::Withheld,
+            ContentMode::File => Shown::File(self.content.path_of(&content.digest).display().to_string()),
+            ContentMode::Text => match self.content.head(&content.digest, TEXT_BYTES) {
+                Ok(head) => Shown::Text(SellerText::from_bytes(&head.bytes)),
+                Err(fault) => {
+                    tracing::warn!("stored content cannot be shown: {fault}");
+                    Shown::Withheld
+                }
+            },
+        };
+        Content { status, kind, bytes: content.bytes, digest: content.digest, truncated: content.truncated, shown }
+    }
+}
+
+/// The settlement header as a claim for the ledger; a header that says nothing usable is no claim.
+fn settlement(reply: &Reply) -> Option<SettlementClaim> {
+    match read_claim(HeaderView::new(reply.headers())) {
+        Claim::Said(said) => Some(SettlementClaim {
+            success: said.success == Some(true),
+            transaction: said.transaction,
+            network: said.network,
+            payer: said.payer.map(|payer| payer.to_string()),
+            reason: said.reason,
+        }),
+        Claim::Unclear(why) => {
+            tracing::info!("the settlement header was not used: {why}");
+            None
+        }
+        Claim::Silent => None,
+    }
+}
+
+fn still_asks() -> Reason {
+    Reason::new(
+        "payment_not_accepted",
+        "the seller still asks for money after it was sent a payment; it may yet take that one, so nothing was signed again",
+    )
+}
+
+fn sent_elsewhere() -> Reason {
+    Reason::new(
+        "redirect_refused",
+        "the seller answered a payment with a redirect, which is never followed; it may yet take the payment",
+    )
+}
+
+fn seller_failed(status: u16) -> Reason {
+    Reason::new("seller_error", format!("the seller answered a payment with status {status}; it may yet take the payment"))
+}

@@ -1,0 +1,111 @@
+//! How a purchase ends before a signature exists: a refusal, which is an answer, or a fault. Neither moved money.
+
+use bursar_policy::Refusal;
+use bursar_tools::payments::Reason;
+
+use crate::content::ContentFault;
+use crate::net::{AskFault, ExchangeFault, PinFault};
+use crate::wallet::WalletFault;
+use crate::wire::Unreadable;
+
+/// Why nothing was bought.
+#[derive(Debug)]
+pub(super) enum End {
+    /// The rules, a limit or the caller's own ceiling said no.
+    No(Vec<Refusal>),
+    /// It could not be tried.
+    Fault(Reason),
+}
+
+impl End {
+    pub(super) fn fault(code: &'static str, sentence: impl Into<String>) -> Self {
+        Self::Fault(Reason::new(code, sentence.into()))
+    }
+
+    /// Something that the code before it rules out; nothing was paid.
+    pub(super) fn broken(sentence: &'static str) -> Self {
+        Self::fault("internal_error", format!("{sentence}; nothing was paid, and this is a bug to report"))
+    }
+
+    /// The client cancelled before money was set aside.
+    pub(super) fn given_up() -> Self {
+        Self::fault("cancelled", "the call was cancelled before anything was signed; call again to start anew")
+    }
+
+    /// The vault went away while it was asked to sign: a signature may exist there, and the money counts as spent.
+    pub(super) fn lost_vault(fault: WalletFault) -> Self {
+        match fault {
+            WalletFault::Fault { code, message } => Self::Fault(Reason::new(code, message)),
+            other => Self::fault(
+                "vault_lost",
+                format!("{other}; nothing was sent to the seller, the amount may count as spent, call again with the same arguments"),
+            ),
+        }
+    }
+
+    pub(super) fn unreadable_authority(file: &str, fault: &std::io::Error) -> Self {
+        tracing::error!("the sandbox's certificate authority `{file}` cannot be read: {fault}");
+        Self::fault("tls_setup", "the sandbox's certificate authority cannot be read; check `ca` in its rules")
+    }
+
+    pub(super) fn into_reason(self) -> Reason {
+        match self {
+            Self::Fault(reason) => reason,
+            Self::No(refusals) => {
+                let code = refusals.first().map_or("internal_error", Refusal::code);
+                Reason::new(code, "the wallet said no; ask the operator to look at `bursar log`")
+            }
+        }
+    }
+}
+
+impl From<Vec<Refusal>> for End {
+    fn from(refusals: Vec<Refusal>) -> Self {
+        Self::No(refusals)
+    }
+}
+
+impl From<WalletFault> for End {
+    fn from(fault: WalletFault) -> Self {
+        tracing::warn!("the vault could not be asked: {fault}");
+        match fault {
+            WalletFault::Fault { code, message } => Self::Fault(Reason::new(code, message)),
+            WalletFault::Rules(_) => Self::fault("rules_invalid", "the operator's rules cannot be read; `bursar vault` says why"),
+            _ => Self::fault("vault_unavailable", "the wallet does not answer; ask the operator to run `bursar status`"),
+        }
+    }
+}
+
+impl From<ExchangeFault> for End {
+    fn from(fault: ExchangeFault) -> Self {
+        Self::fault(fault.code().as_str(), fault.to_string())
+    }
+}
+
+impl From<PinFault> for End {
+    fn from(fault: PinFault) -> Self {
+        match fault {
+            PinFault::Refused(refusal) => Self::No(vec![refusal]),
+            PinFault::Lookup(fault) => fault.into(),
+        }
+    }
+}
+
+impl From<AskFault> for End {
+    fn from(fault: AskFault) -> Self {
+        Self::fault("unsendable", fault.to_string())
+    }
+}
+
+impl From<ContentFault> for End {
+    fn from(fault: ContentFault) -> Self {
+        tracing::warn!("content could not be kept: {fault}");
+        Self::fault("content_lost", "the answer could not be stored on this machine; ask the operator to check the disk")
+    }
+}
+
+impl From<Unreadable> for End {
+    fn from(unreadable: Unreadable) -> Self {
+        Self::No(vec![Refusal::from(unreadable)])
+    }
+}

@@ -1,0 +1,78 @@
+//! The rules at work for a person's eyes: every rule of every offer, pass or fail. Claims nothing, signs nothing.
+
+use bursar_policy::{Errand, Judgement, Refusal, inspect, may_visit};
+
+use super::Buyer;
+use super::end::End;
+use super::visit::redirect;
+use crate::clock;
+use crate::net::{Limits, Resolver};
+use crate::wire::challenge::MAX_BODY_BYTES;
+use crate::wire::{Found, HeaderView, read};
+
+/// What the rules make of an errand and a seller's answer.
+#[derive(Debug)]
+pub enum Inspection {
+    /// Terms were found, and each was held against each rule.
+    Judged(Judgement),
+    /// The answer asks for nothing that bursar pays; one sentence says why.
+    NothingToPay(String),
+    /// Refused before terms were read.
+    Refused(Vec<Refusal>),
+    /// It could not be looked at; one sentence says why.
+    Failed(String),
+}
+
+impl From<End> for Inspection {
+    fn from(end: End) -> Self {
+        match end {
+            End::No(refusals) => Self::Refused(refusals),
+            End::Fault(reason) => Self::Failed(reason.sentence().to_owned()),
+        }
+    }
+}
+
+impl<R: Resolver> Buyer<R> {
+    /// Asks the seller without money and holds its answer against the rules.
+    pub async fn inspect_live(&self, errand: &Errand, body: Option<Vec<u8>>) -> Inspection {
+        match self.look(errand, body).await {
+            Ok(inspection) => inspection,
+            Err(end) => end.into(),
+        }
+    }
+
+    /// Holds a recorded 402 against the rules; sends nothing.
+    pub async fn inspect_recorded(&self, errand: &Errand, headers: &[(String, Vec<u8>)], body: &[u8]) -> Inspection {
+        match self.weigh(errand, headers, body).await {
+            Ok(inspection) => inspection,
+            Err(end) => end.into(),
+        }
+    }
+
+    async fn look(&self, errand: &Errand, body: Option<Vec<u8>>) -> Result<Inspection, End> {
+        let vault = self.wallet.open().await?;
+        let site = may_visit(&vault.rules(), errand).map_err(End::No)?;
+        let visit = self.reach(&vault, errand, body, site).await?;
+        let reply = visit.exchange.send(&visit.ask, &Limits::bare()).await?;
+        match reply.status() {
+            402 => {}
+            300..=399 => return Err(End::No(vec![redirect(&reply)])),
+            status => return Ok(Inspection::NothingToPay(format!("the seller answered with status {status} and asks for nothing"))),
+        }
+        let headers = reply.headers().to_vec();
+        let cap = u64::try_from(MAX_BODY_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+        let (body, _) = reply.into_body().collect(cap).await;
+        self.weigh(errand, &headers, &body).await
+    }
+
+    async fn weigh(&self, errand: &Errand, headers: &[(String, Vec<u8>)], body: &[u8]) -> Result<Inspection, End> {
+        let vault = self.wallet.open().await?;
+        match read(HeaderView::new(headers), body)? {
+            Found::NotX402(rail) => Ok(Inspection::NothingToPay(rail.sentence().to_owned())),
+            Found::Demand(demand) => {
+                let payer = vault.welcome().payer;
+                Ok(Inspection::Judged(inspect(&vault.rules(), errand, demand.challenge(), payer, clock::now_s())))
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! One purchase, top to bottom. Each line consumes the value the line above produced; nothing here decides.
+//!
+//! The rules are applied in `bursar_policy` and, for everything that is signed, again in the vault. Up to
+//! [`Conversation::authorize`] a purchase can be given up as if it had never been asked for; after it, the seller may
+//! hold a signature, and every end says so with a receipt.
+
+mod deliver;
+mod end;
+mod inspect;
+mod told;
+mod verify;
+mod visit;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use bursar_policy::{Digest, Errand, Money, Rules, Setting, Vetted, judge, may_visit};
+use bursar_tools::payments::{Payments, Price, Purchase, Quote, Standing};
+use bursar_tools::{Progress, Stage};
+use bursar_vault::failpoint;
+use bursar_vault::profile::Profile;
+use bursar_vault::protocol::{Claimed, Past, Signed};
+
+use crate::clock;
+use crate::content::ContentStore;
+use crate::net::{Resolver, Tls};
+use crate::wallet::{Conversation, Wallet};
+use crate::wire::{Demand, Envelope};
+pub use inspect::Inspection;
+use deliver::Paying;
+use end::End;
+use visit::{Seen, Visit};
+
+/// The shell's implementation of the tools: it has the network and the content folder, and asks the vault for the rest.
+#[derive(Debug)]
+pub struct Buyer<R> {
+    wallet: Wallet,
+    resolver: R,
+    content: ContentStore,
+    home: PathBuf,
+    tls: Mutex<Option<(Digest, Tls)>>,
+}
+
+impl<R: Resolver> Buyer<R> {
+    /// A buyer for `profile` that spends through `wallet` and finds sellers with `resolver`.
+    #[must_use]
+    pub fn new(profile: &Profile, wallet: Wallet, resolver: R, content: ContentStore) -> Self {
+        Self { wallet, resolver, content, home: profile.home().to_owned(), tls: Mutex::new(None) }
+    }
+
+    async fn purchase(&self, errand: &Errand, body: Option<Vec<u8>>, progress: &Progress) -> Result<Purchase, End> {
+        progress.at(Stage::Claiming);
+        let mut vault = self.wallet.open().await?;
+        let claimed = vault.claim(errand).await??;
+        failpoint::reach("serve-claimed");
+        match claimed {
+            Claimed::New => self.buy(&mut vault, errand, body, progress).await,
+            Claimed::Repeat(past) => Ok(self.recall(&vault, errand, &past)),
+            Claimed::Resend(signed) => Ok(self.send_again(&mut vault, errand, body, *signed, progress).await),
+        }
+    }
+
+    /// A purchase that nobody made yet: steps 3 to 13.
+    async fn buy(
+        &self,
+        vault: &mut Conversation,
+        errand: &Errand,
+        body: Option<Vec<u8>>,
+        progress: &Progress,
+    ) -> Result<Purchase, End> {
+        let rules = vault.rules();
+        let judged = self.terms(&rules, errand, body, vault, progress).await;
+        let (visit, demand, terms) = match judged {
+            Ok(Judged::Payable { visit, demand, terms }) => (visit, demand, terms),
+            Ok(Judged::Free { content, note }) => return Ok(Purchase::Free { content, note }),
+            Err(end) => return Err(self.declined(vault, errand, end).await),
+        };
+        let Some(envelope) = demand.envelope(terms.get().offer) else {
+            return Err(End::broken("the chosen offer is not in the seller's list"));
+        };
+        if !progress.wanted() {
+            return Err(End::given_up());
+        }
+        progress.at(Stage::Authorizing);
+        let signed = vault.authorize(terms.get(), envelope.to_text()).await.map_err(End::lost_vault)??;
+        // From here on a signature exists.
+        failpoint::reach("serve-authorized");
+        let paying = Paying { visit, signed: *signed, envelope };
+        if let Err(fault) = verify::signed_as_judged(&paying.signed, terms.get(), &rules, vault.welcome().payer, clock::now_s()) {
+            return Ok(told::mismatch(&paying.signed, &rules, &fault));
+        }
+        Ok(self.deliver(vault, &rules, paying, progress).await)
+    }
+
+    /// Signed before and still unresolved: the same bytes go out again, to an address that is judged anew.
+    async fn send_again(
+        &self,
+        vault: &mut Conversation,
+        errand: &Errand,
+        body: Option<Vec<u8>>,
+        signed: Signed,
+        progress: &Progress,
+    ) -> Purchase {
+        let rules = vault.rules();
+        let terms = signed.terms.clone();
+        let checked = verify::signed_as_judged(&signed, &terms, &rules, vault.welcome().payer, clock::now_s());
+        let envelope = Envelope::parse(&signed.envelope);
+        let reached = match may_visit(&rules, errand).map_err(End::No) {
+            Ok(site) => self.reach(vault, errand, body, site).await,
+            Err(end) => Err(end),
+        };
+        let (Ok(()), Ok(envelope), Ok(visit)) = (checked, envelope, reached) else {
+            return told::not_sent_again(&signed, &rules);
+        };
+        let paying = Paying { visit, signed, envelope };
+        told::repeated(self.deliver(vault, &rules, paying, progress).await)
+    }
+
+    /// Bought before: the result of then, with nothing sent.
+    fn recall(&self, vault: &Conversation, errand: &Errand, past: &Past) -> Purchase {
+        told::past(past, |content, status| self.shown(&vault.rules(), errand, content, status))
+    }
+
+    /// Steps 3 to 7: from an errand to terms that the rules allow, or to an answer that costs nothing.
+    async fn terms(
+        &self,
+        rules: &Rules,
+        errand: &Errand,
+        body: Option<Vec<u8>>,
+        vault: &Conversation,
+        progress: &Progress,
+    ) -> Result<Judged, End> {
+        let site = may_visit(rules, errand).map_err(End::No)?;
+        progress.at(Stage::Visiting);
+        let visit = self.reach(vault, errand, body, site).await?;
+        let demand = match self.ask_bare(rules, &visit).await? {
+            Seen::Free { content, note } => return Ok(Judged::Free { content, note }),
+            Seen::Demand(demand) => demand,
+        };
+        progress.at(Stage::Judging);
+        let terms = judge(rules, errand, demand.challenge(), vault.welcome().payer, clock::now_s()).map_err(End::No)?;
+        Ok(Judged::Payable { visit, demand, terms })
+    }
+
+    /// Tells the operator's log about a refusal that the vault did not see.
+    async fn declined(&self, vault: &mut Conversation, errand: &Errand, end: End) -> End {
+        if let End::No(refusals) = &end
+            && let Err(fault) = vault.decline(errand, refusals).await
+        {
+            tracing::warn!("a refusal could not be written to the log: {fault}");
+        }
+        end
+    }
+
+    async fn price(&self, errand: &Errand, body: Option<Vec<u8>>) -> Result<Quote, End> {
+        let mut vault = self.wallet.open().await?;
+        let rules = vault.rules();
+        match self.terms(&rules, errand, body, &vault, &Progress::silent()).await {
+            Ok(Judged::Free { content, note }) => Ok(Quote::Free { content, note }),
+            Ok(Judged::Payable { terms, .. }) => {
+                let terms = terms.into_inner();
+                let asset = rules.asset(&terms.asset_id()).ok_or_else(|| End::broken("the asset is in no table"))?;
+                let money = Money::of(terms.amount, asset).ok_or_else(|| End::broken("the price cannot be counted"))?;
+                let price = Price {
+                    money,
+                    symbol: asset.symbol.clone(),
+                    chain: terms.chain,
+                    payee: terms.payee,
+                    description: None,
+                };
+                match vault.quote(errand, Some(&terms)).await?? {
+                    Some(quote) => Ok(Quote::Payable { quote, price }),
+                    None => Err(End::broken("the vault gave no quote id")),
+                }
+            }
+            Err(end) => Err(self.declined(&mut vault, errand, end).await),
+        }
+    }
+
+    /// The TLS configuration for `rules`: the public web's authorities, in a sandbox also the one its rules name.
+    fn tls(&self, rules: &Rules, digest: Digest) -> Result<Tls, End> {
+        let mut known = self.tls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, tls)) = known.as_ref()
+            && *of == digest
+        {
+            return Ok(tls.clone());
+        }
+        let built = match (rules.setting(), rules.ca_file()) {
+            (Setting::Sandbox, Some(file)) => {
+                let pem = std::fs::read(self.home.join(file)).map_err(|fault| End::unreadable_authority(file, &fault))?;
+                Tls::with_authority(Setting::Sandbox, &pem)
+            }
+            _ => Tls::public(),
+        };
+        let tls = built.map_err(|fault| End::fault("tls_setup", fault.to_string()))?;
+        *known = Some((digest, tls.clone()));
+        Ok(tls)
+    }
+}
+
+/// What an errand came to before any money was set aside.
+enum Judged {
+    /// Terms that the rules allow.
+    Payable { visit: Visit, demand: Demand, terms: Vetted<bursar_policy::Terms> },
+    /// Nothing to pay.
+    Free { content: bursar_tools::payments::Content, note: Option<bursar_tools::payments::Reason> },
+}
+
+impl<R: Resolver + 'static> Payments for Buyer<R> {
+    async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Purchase {
+        match self.purchase(&errand, body, &progress).await {
+            Ok(purchase) => purchase,
+            Err(End::No(refusals)) => Purchase::Refused { refusals },
+            Err(End::Fault(reason)) => Purchase::Failed(reason),
+        }
+    }
+
+    async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {
+        match self.price(&errand, body).await {
+            Ok(quote) => quote,
+            Err(End::No(refusals)) => Quote::Refused { refusals },
+            Err(End::Fault(reason)) => Quote::Failed(reason),
+        }
+    }
+
+    async fn status(&self) -> Standing {
+        let asked = async { self.wallet.open().await?.status().await };
+        match asked.await {
+            Ok(status) => Standing::Known(Box::new(told::books(status, clock::now_s()))),
+            Err(fault) => Standing::Failed(End::from(fault).into_reason()),
+        }
+    }
+}
+

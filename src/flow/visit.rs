@@ -1,0 +1,122 @@
+//! Steps 4 to 6: reach the judged address, ask without money, and read what comes back. Knows no price limit.
+
+use bursar_policy::{Body, Errand, Quoted, Refusal, Rules, Site, Vetted};
+use bursar_tools::payments::{Content, Reason};
+
+use super::Buyer;
+use super::end::End;
+use crate::content::{ContentFault, ContentKind, Fullness, StoredContent};
+use crate::net::{Ask, BodyEnd, Exchange, Limits, Reply, Resolver, pin};
+use crate::wallet::Conversation;
+use crate::wire::challenge::MAX_BODY_BYTES;
+use crate::wire::{Demand, Found, HeaderView, read};
+
+/// A seller within reach: the pinned address, and the request that both legs send.
+#[derive(Debug)]
+pub(super) struct Visit {
+    pub(super) exchange: Exchange,
+    pub(super) ask: Ask,
+    pub(super) errand: Errand,
+}
+
+/// What a seller answered to a request without money.
+pub(super) enum Seen {
+    /// It asks for nothing that bursar pays.
+    Free { content: Content, note: Option<Reason> },
+    /// It names its terms.
+    Demand(Demand),
+}
+
+impl<R: Resolver> Buyer<R> {
+    /// Pins the vetted site and prepares the request. Sends nothing.
+    pub(super) async fn reach(
+        &self,
+        vault: &Conversation,
+        errand: &Errand,
+        body: Option<Vec<u8>>,
+        site: Vetted<Site>,
+    ) -> Result<Visit, End> {
+        let rules = vault.rules();
+        let pin = pin(site, &self.resolver, &rules).await?;
+        let exchange = Exchange::open(pin, &self.tls(&rules, vault.welcome().rules_digest)?);
+        let ask = match (&errand.body, body) {
+            (None, None) => Ask::new(errand.method),
+            (Some(Body { kind, .. }), Some(bytes)) => Ask::new(errand.method).with_body(*kind, bytes)?,
+            _ => return Err(End::broken("the body and its description do not belong together")),
+        };
+        Ok(Visit { exchange, ask, errand: errand.clone() })
+    }
+
+    /// Sends the request without money and reads the answer.
+    pub(super) async fn ask_bare(&self, rules: &Rules, visit: &Visit) -> Result<Seen, End> {
+        let reply = visit.exchange.send(&visit.ask, &Limits::bare()).await?;
+        match reply.status() {
+            402 => self.read_402(rules, visit, reply).await,
+            300..=399 => Err(End::No(vec![redirect(&reply)])),
+            status => {
+                let (stored, kind) = self.store(rules, reply).await?;
+                let content = self.shown(rules, &visit.errand, &stored.content(kind), status);
+                Ok(Seen::Free { content, note: stored.note() })
+            }
+        }
+    }
+
+    async fn read_402(&self, rules: &Rules, visit: &Visit, reply: Reply) -> Result<Seen, End> {
+        let headers = reply.headers().to_vec();
+        let kind = ContentKind::of_headers(reply.values("content-type"));
+        let cap = u64::try_from(MAX_BODY_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+        let (bytes, end) = reply.into_body().collect(cap).await;
+        match read(HeaderView::new(&headers), &bytes)? {
+            Found::Demand(demand) => Ok(Seen::Demand(demand)),
+            Found::NotX402(rail) => {
+                let mut writer = self.content.writer()?;
+                writer.write(&bytes)?;
+                let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
+                let stored = Stored { kept: writer.finish(fullness)?, end };
+                let content = self.shown(rules, &visit.errand, &stored.content(kind), 402);
+                Ok(Seen::Free { content, note: Some(Reason::new(rail.code(), rail.sentence())) })
+            }
+        }
+    }
+
+    /// Puts the body of `reply` into the content folder, up to the rules' cap.
+    pub(super) async fn store(&self, rules: &Rules, reply: Reply) -> Result<(Stored, ContentKind), ContentFault> {
+        let kind = ContentKind::of_headers(reply.values("content-type"));
+        let mut writer = self.content.writer()?;
+        let end = reply.into_body().read_into(rules.body_cap_bytes(), |piece| writer.write(piece)).await?;
+        let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
+        Ok((Stored { kept: writer.finish(fullness)?, end }, kind))
+    }
+}
+
+/// A body in the content folder, and how reading it ended.
+pub(super) struct Stored {
+    pub(super) kept: StoredContent,
+    pub(super) end: BodyEnd,
+}
+
+impl Stored {
+    /// As the vault keeps it with the payment.
+    pub(super) fn content(&self, kind: ContentKind) -> bursar_vault::protocol::ContentRef {
+        bursar_vault::protocol::ContentRef {
+            digest: self.kept.digest,
+            bytes: self.kept.bytes,
+            kind: kind.as_str().to_owned(),
+            truncated: self.kept.truncated,
+        }
+    }
+
+    /// Why the body is not whole, when it is not because something broke.
+    pub(super) fn note(&self) -> Option<Reason> {
+        match &self.end {
+            BodyEnd::Complete | BodyEnd::OverCap => None,
+            BodyEnd::Cut(fault) | BodyEnd::Encoded(fault) => Some(Reason::new(fault.code().as_str(), fault.to_string())),
+        }
+    }
+}
+
+/// A redirect is never followed, on either leg.
+pub(super) fn redirect(reply: &Reply) -> Refusal {
+    let location = reply.values("location").next().map_or_else(String::new, |value| String::from_utf8_lossy(value).into_owned());
+    Refusal::RedirectRefused { status: reply.status(), location: Quoted::of(&location) }
+}

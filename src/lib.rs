@@ -1,0 +1,15 @@
+//! The shell of bursar: one purchase from top to bottom, the network, the bytes of x402, stored content, the command
+//! line. What may be paid is decided in `bursar_policy`, money and keys are in `bursar_vault`, what the model sees is
+//! in `bursar_tools`.
+
+pub mod flow;
+
+pub mod net;
+pub mod wire;
+pub mod content;
+pub mod wallet;
+mod clock;
+
+pub mod cli;
+#[cfg(feature = "demo")]
+pub mod demo;

@@ -1,0 +1,7 @@
+//! The one binary. Everything is in the library, so that tests reach it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bursar::cli::main()
+}

@@ -1,0 +1,325 @@
+//! `serve`'s side of the agent socket: one connection is one conversation about one purchase.
+//!
+//! Holds no key and no ledger. Checks that the vault's process belongs to the user it should belong to before a
+//! byte is sent, so that a planted socket is refused. Starts an embedded vault where none answers.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bursar_policy::digest::Digest;
+use bursar_policy::errand::{Errand, QuoteId, SessionName};
+use bursar_policy::refusal::Refusal;
+use bursar_policy::rules::{Rules, Setting};
+use bursar_policy::terms::Terms;
+use bursar_vault::profile::Profile;
+use bursar_vault::protocol::frame::{self, FrameFault, HEADER_BYTES};
+use bursar_vault::protocol::{
+    AgentAsk, AgentReply, Claimed, PROTOCOL, Receipt, Report, Signed, Status, Welcome,
+};
+use serde::Serialize;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+
+/// How often a vault that was just started is tried, and how long in all.
+const START_TRIES: u32 = 400;
+const START_PAUSE: Duration = Duration::from_millis(25);
+
+/// Why the vault could not be asked. Never says whether money moved: see [`crate::flow`] for that.
+#[derive(Debug, thiserror::Error)]
+pub enum WalletFault {
+    /// Nothing listens, and none could be started.
+    #[error("no vault answers; run `bursar vault` and read what it says")]
+    Unavailable,
+    /// The process behind the socket belongs to somebody else.
+    #[error("the vault's socket belongs to user {found}, not to user {expected}; remove the socket and look for who made it")]
+    Impostor {
+        /// The uid found.
+        found: u32,
+        /// The uid expected.
+        expected: u32,
+    },
+    /// The two ends are of different versions.
+    #[error("the vault speaks another protocol version; stop it and start the same version of bursar")]
+    Version,
+    /// The vault's rules text could not be read here.
+    #[error("the vault's rules cannot be read: {0}")]
+    Rules(String),
+    /// A message was cut, late or unreadable.
+    #[error("the conversation with the vault broke: {0}")]
+    Broken(#[from] FrameFault),
+    /// The socket failed.
+    #[error("the vault's socket failed: {0}")]
+    Socket(#[from] std::io::Error),
+    /// The vault could not serve the ask.
+    #[error("{message}")]
+    Fault {
+        /// A stable code.
+        code: String,
+        /// One sentence.
+        message: String,
+    },
+    /// The vault answered something else than was asked.
+    #[error("the vault answered out of turn; stop it and start the same version of bursar")]
+    OutOfTurn,
+}
+
+/// Where the vault is, and how to start one.
+#[derive(Debug)]
+pub struct Wallet {
+    socket: PathBuf,
+    expected_uid: u32,
+    session: Option<SessionName>,
+    start: Option<Start>,
+    rules: Mutex<Option<(Digest, Arc<Rules>)>>,
+}
+
+/// The command that starts an embedded vault.
+#[derive(Debug)]
+struct Start {
+    program: PathBuf,
+    args: Vec<OsString>,
+}
+
+impl Wallet {
+    /// The wallet of `profile`, spending from `session`.
+    ///
+    /// # Errors
+    ///
+    /// When this program's own path cannot be found, which is needed to start a vault.
+    pub fn new(profile: &Profile, session: Option<SessionName>) -> std::io::Result<Self> {
+        let mut args = arguments(profile);
+        args.extend(["vault".into(), "--detach".into()]);
+        Ok(Self {
+            socket: profile.agent_sock(),
+            expected_uid: rustix::process::geteuid().as_raw(),
+            session,
+            start: Some(Start { program: std::env::current_exe()?, args }),
+            rules: Mutex::new(None),
+        })
+    }
+
+    /// Opens a conversation, starting a vault where none answers.
+    ///
+    /// # Errors
+    ///
+    /// Every [`WalletFault`].
+    pub async fn open(&self) -> Result<Conversation, WalletFault> {
+        let stream = match UnixStream::connect(&self.socket).await {
+            Ok(stream) => stream,
+            Err(fault) if gone(&fault) => self.started().await?,
+            Err(fault) => return Err(fault.into()),
+        };
+        let found = stream.peer_cred()?.uid();
+        if found != self.expected_uid {
+            return Err(WalletFault::Impostor { found, expected: self.expected_uid });
+        }
+        let mut conversation = Link { stream };
+        let hello = AgentAsk::Hello { protocol: PROTOCOL, session: self.session.clone() };
+        let AgentReply::Welcome(welcome) = conversation.ask(&hello).await? else {
+            return Err(WalletFault::OutOfTurn);
+        };
+        if welcome.protocol != PROTOCOL {
+            return Err(WalletFault::Version);
+        }
+        let rules = self.rules(&welcome)?;
+        Ok(Conversation { link: conversation, welcome, rules })
+    }
+
+    /// The rules in force, parsed once for each digest.
+    fn rules(&self, welcome: &Welcome) -> Result<Arc<Rules>, WalletFault> {
+        let mut known = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((digest, rules)) = known.as_ref() {
+            if *digest == welcome.rules_digest {
+                return Ok(Arc::clone(rules));
+            }
+        }
+        let rules = bursar_vault::rules_file::parse(&welcome.rules, welcome.setting)
+            .map_err(|fault| WalletFault::Rules(fault.to_string()))?;
+        let rules = Arc::new(rules);
+        *known = Some((welcome.rules_digest, Arc::clone(&rules)));
+        Ok(rules)
+    }
+
+    /// Starts a vault as the same user and waits until its socket accepts.
+    async fn started(&self) -> Result<UnixStream, WalletFault> {
+        let start = self.start.as_ref().ok_or(WalletFault::Unavailable)?;
+        let mut child = tokio::process::Command::new(&start.program)
+            .args(&start.args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()?;
+        let mut ended = false;
+        for _ in 0..START_TRIES {
+            if let Ok(stream) = UnixStream::connect(&self.socket).await {
+                return Ok(stream);
+            }
+            // One that lost the race for the ledger ends at once: the winner's socket is about to appear.
+            if ended {
+                tokio::time::sleep(START_PAUSE).await;
+            } else {
+                let wait = tokio::time::timeout(START_PAUSE, child.wait()).await;
+                ended = wait.is_ok();
+                if matches!(wait, Ok(Ok(status)) if !status.success() && status.code() != Some(ALREADY_RUNNING)) {
+                    return Err(WalletFault::Unavailable);
+                }
+            }
+        }
+        Err(WalletFault::Unavailable)
+    }
+}
+
+/// Starts an embedded vault for `profile`, for a command that is not asynchronous.
+///
+/// # Errors
+///
+/// [`WalletFault::Unavailable`] when none could be started.
+pub fn start_blocking(profile: &Profile) -> Result<(), WalletFault> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async { Wallet::new(profile, None)?.started().await.map(drop) })
+}
+
+/// The global arguments that name `profile` to another process of this program.
+#[must_use]
+pub fn arguments(profile: &Profile) -> Vec<OsString> {
+    match profile.setting() {
+        Setting::Sandbox => vec!["--sandbox".into(), profile.home().into()],
+        Setting::Real if profile.name() == "default" => Vec::new(),
+        Setting::Real => vec!["--profile".into(), profile.name().into()],
+    }
+}
+
+/// The exit status of a vault that found another one holding the ledger.
+pub const ALREADY_RUNNING: i32 = 5;
+
+fn gone(fault: &std::io::Error) -> bool {
+    matches!(fault.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
+}
+
+/// One conversation: after the greeting, about one purchase. Dropping it gives the claim up.
+#[derive(Debug)]
+pub struct Conversation {
+    link: Link,
+    welcome: Welcome,
+    rules: Arc<Rules>,
+}
+
+/// A yes or the vault's reasons.
+pub type Answer<T> = Result<T, Vec<Refusal>>;
+
+impl Conversation {
+    /// The operator's rules, as the vault holds them.
+    #[must_use]
+    pub fn rules(&self) -> Arc<Rules> {
+        Arc::clone(&self.rules)
+    }
+
+    /// What the vault said of itself.
+    #[must_use]
+    pub const fn welcome(&self) -> &Welcome {
+        &self.welcome
+    }
+
+    /// Claims the purchase before its first byte goes out.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when the vault cannot be asked.
+    pub async fn claim(&mut self, errand: &Errand) -> Result<Answer<Claimed>, WalletFault> {
+        match self.link.ask(&AgentAsk::Claim { errand: errand.clone() }).await? {
+            AgentReply::Claimed(claimed) => Ok(Ok(claimed)),
+            AgentReply::Refused(reasons) => Ok(Err(reasons)),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Has the claimed purchase judged again, counted and signed.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when no answer came: a signature may exist, so the money counts as spent.
+    pub async fn authorize(&mut self, terms: &Terms, envelope: String) -> Result<Answer<Box<Signed>>, WalletFault> {
+        match self.link.ask(&AgentAsk::Authorize { terms: terms.clone(), envelope }).await? {
+            AgentReply::Authorized(signed) => Ok(Ok(signed)),
+            AgentReply::Refused(reasons) => Ok(Err(reasons)),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Asks what [`Self::authorize`] would say.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when the vault cannot be asked.
+    pub async fn quote(
+        &mut self,
+        errand: &Errand,
+        terms: Option<&Terms>,
+    ) -> Result<Answer<Option<QuoteId>>, WalletFault> {
+        match self.link.ask(&AgentAsk::Quote { errand: errand.clone(), terms: terms.cloned() }).await? {
+            AgentReply::Quoted { quote, refusals } if refusals.is_empty() => Ok(Ok(quote)),
+            AgentReply::Quoted { refusals, .. } | AgentReply::Refused(refusals) => Ok(Err(refusals)),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Tells what came back after the payment was sent.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when it could not be written: the row stays exposed and counts.
+    pub async fn report(&mut self, report: Report) -> Result<Receipt, WalletFault> {
+        match self.link.ask(&AgentAsk::Report(report)).await? {
+            AgentReply::Reported { receipt } => Ok(receipt),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Tells the operator's log why a purchase was refused before the vault was asked to sign.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when the vault cannot be asked; the refusal stands all the same.
+    pub async fn decline(&mut self, errand: &Errand, refusals: &[Refusal]) -> Result<(), WalletFault> {
+        match self.link.ask(&AgentAsk::Decline { errand: errand.clone(), refusals: refusals.to_vec() }).await? {
+            AgentReply::Noted => Ok(()),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Asks for budgets and what is open.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when the vault cannot be asked.
+    pub async fn status(&mut self) -> Result<Status, WalletFault> {
+        match self.link.ask(&AgentAsk::Status).await? {
+            AgentReply::Status(status) => Ok(*status),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+}
+
+/// One ask, one reply.
+#[derive(Debug)]
+struct Link {
+    stream: UnixStream,
+}
+
+impl Link {
+    async fn ask<A: Serialize + Sync>(&mut self, ask: &A) -> Result<AgentReply, WalletFault> {
+        let sent = frame::encode(ask, frame::ASK_MAX_BYTES)?;
+        self.stream.write_all(&sent).await?;
+        let mut header = [0_u8; HEADER_BYTES];
+        self.stream.read_exact(&mut header).await?;
+        let mut content = vec![0_u8; frame::announced(header, frame::REPLY_MAX_BYTES)?];
+        self.stream.read_exact(&mut content).await?;
+        match frame::decode(&content)? {
+            AgentReply::Fault { code, message } => Err(WalletFault::Fault { code, message }),
+            reply => Ok(reply),
+        }
+    }
+}

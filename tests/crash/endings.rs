@@ -1,0 +1,115 @@
+//! A client that hangs up, a process that is told to go, a call that is cancelled: the purchase is brought to its end
+//! and written down first, and what nobody paid for yet is given up.
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use bursar_vault::protocol::RowState;
+use rustix::process::Signal;
+
+use crate::books::Books;
+use crate::seller::Hold;
+use crate::stand::Stand;
+
+const BUDGET: &str = "1.00 USD";
+
+/// After its end, the purchase of `url` is one settled row, and another `serve` tells its result without paying.
+async fn is_written_down(mut stand: Stand, url: &str) {
+    let books = Books::of_the_vault(&stand.profile);
+    assert_eq!(books.states(), [RowState::Settled]);
+    books.hold_against(&stand.seller);
+    let again = stand.serve().buy(url, None).await;
+    assert_eq!((&again["outcome"], &again["repeat"]), (&"paid".into(), &true.into()), "{again}");
+    assert_eq!(stand.seller.payments(), 1, "nothing was sent again");
+    stand.close().await.hold_against(&stand.seller);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_client_hangs_up_right_after_the_call() {
+    let stand = Stand::with_budget(BUDGET).await;
+    let url = stand.seller.url("/page");
+    let mut serve = stand.serve();
+    let call = serve.fetch(&url, None).await;
+    serve.hang_up();
+    let told = serve.told(call).await;
+    assert_eq!(told.as_ref().unwrap()["outcome"], "paid", "who reads on still hears it: {told:?}");
+    assert!(serve.ended().await.success());
+    is_written_down(stand, &url).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_client_hangs_up_and_hears_nothing_more() {
+    let stand = Stand::with_budget(BUDGET).await;
+    let url = stand.seller.url("/page");
+    let mut serve = stand.serve();
+    stand.seller.hold(Hold::Goods);
+    serve.fetch(&url, None).await;
+    stand.seller.was_paid(1).await;
+    // Both pipes are closed before the answer comes; only then may the seller give it.
+    let ended = serve.abandon();
+    stand.seller.hold(Hold::Nothing);
+    let ended = ended.await;
+    assert_eq!(ended.signal(), None, "{ended:?}");
+    is_written_down(stand, &url).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn serve_is_told_to_stop_while_the_seller_has_the_payment() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let stand = Stand::with_budget(BUDGET).await;
+        let url = stand.seller.url("/page");
+        let mut serve = stand.serve();
+        stand.seller.hold(Hold::Goods);
+        let call = serve.fetch(&url, None).await;
+        stand.seller.was_paid(1).await;
+        serve.signal(signal);
+        stand.seller.hold(Hold::Nothing);
+        let told = serve.told(call).await;
+        assert_eq!(told.as_ref().unwrap()["outcome"], "paid", "{signal:?}: {told:?}");
+        assert!(serve.ended().await.success(), "{signal:?}");
+        is_written_down(stand, &url).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_is_cancelled_while_the_seller_has_the_payment() {
+    let stand = Stand::with_budget(BUDGET).await;
+    let url = stand.seller.url("/page");
+    let mut serve = stand.serve();
+    stand.seller.hold(Hold::Goods);
+    let cancelled = serve.fetch(&url, None).await;
+    stand.seller.was_paid(1).await;
+    serve.cancel(cancelled).await;
+    // The same call waits for the one in flight, and so comes after it.
+    let again = serve.fetch(&url, None).await;
+    stand.seller.hold(Hold::Nothing);
+    let told = serve.told(again).await.unwrap();
+    assert_eq!((&told["outcome"], &told["repeat"]), (&"paid".into(), &true.into()), "{told}");
+    serve.hang_up();
+    assert_eq!(serve.told(cancelled).await, None, "nobody waited for that answer");
+    assert!(serve.ended().await.success());
+    is_written_down(stand, &url).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_is_cancelled_before_anything_is_signed() {
+    let mut stand = Stand::with_budget(BUDGET).await;
+    let url = stand.seller.url("/page");
+    let mut serve = stand.serve();
+    stand.seller.hold(Hold::Terms);
+    let cancelled = serve.fetch(&url, None).await;
+    stand.seller.was_asked(1).await;
+    serve.cancel(cancelled).await;
+    // Lines are taken in order: when this is answered, the one before it was understood.
+    assert_eq!(serve.status().await["session"]["left"], BUDGET);
+    stand.seller.hold(Hold::Nothing);
+    serve.hang_up();
+    assert_eq!(serve.told(cancelled).await, None, "nobody waited for that answer");
+    assert!(serve.ended().await.success());
+    assert_eq!(stand.seller.payments(), 0, "nothing was signed, nothing was sent");
+
+    let bought = stand.serve().buy(&url, None).await;
+    assert_eq!((&bought["outcome"], &bought["repeat"]), (&"paid".into(), &false.into()), "{bought}");
+    let books = stand.close().await;
+    books.hold_against(&stand.seller);
+    assert_eq!(books.states(), [RowState::Settled], "one row: the cancelled call left none");
+}

@@ -1,0 +1,217 @@
+//! One sandbox with a seller, a vault process and any number of `bursar serve`. No process and no file outlives it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use bursar_vault::client::OperatorClient;
+use bursar_vault::profile::Profile;
+use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase};
+use bursar_vault::setup::{self, NewKey, Unlocking};
+use rustix::fs::{FlockOperation, flock};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+use tokio::time::{interval, timeout};
+use zeroize::Zeroizing;
+
+use crate::books::Books;
+use crate::client::{Client, PATIENCE};
+use crate::seller::{HOST, PAYEE, Seller};
+
+const PASSPHRASE: &str = "correct horse battery staple";
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// How often a vault that was asked to go is looked at.
+const LAST_LOOKS: u32 = 1_000;
+
+/// The stand.
+pub(crate) struct Stand {
+    pub(crate) seller: Seller,
+    pub(crate) profile: Profile,
+    vault: Option<Child>,
+    // Dropped last: whatever runs in it has ended by then.
+    _folder: TempDir,
+}
+
+impl Stand {
+    /// A sandbox whose vault runs, with an open session of `budget`.
+    pub(crate) async fn with_budget(budget: &str) -> Self {
+        let mut stand = Self::without_vault().await;
+        stand.start_vault().await;
+        stand.open_session(budget);
+        stand
+    }
+
+    /// A sandbox with rules, key and ledger, where no vault runs. The key unlocks by a passphrase file, so that a vault
+    /// can come back without a person.
+    pub(crate) async fn without_vault() -> Self {
+        let seller = Seller::open().await;
+        let folder = TempDir::with_prefix("bursar-crash-").unwrap();
+        let profile = Profile::locate_sandbox(&folder.path().join("home")).unwrap();
+        let rules = rules(seller.port);
+        setup::initialise(&profile, &rules, NewKey::Generated, &passphrase(), Unlocking::ByFile).unwrap();
+        write(&profile.home().join("ca.pem"), &seller.authority_pem);
+        Self { seller, profile, vault: None, _folder: folder }
+    }
+
+    /// Starts a vault as a child, and waits until it answers and is unlocked.
+    pub(crate) async fn start_vault(&mut self) {
+        self.spawn_vault();
+        let up = async {
+            let mut tick = interval(LOOK_AGAIN);
+            while !OperatorClient::connect(&self.profile).is_ok_and(|(_, welcome)| !welcome.locked) {
+                tick.tick().await;
+                assert!(self.vault_lives(), "the vault ended at once: {}", self.words());
+            }
+        };
+        let up = timeout(PATIENCE, up).await;
+        assert!(up.is_ok(), "no vault in {PATIENCE:?}: {}", self.words());
+    }
+
+    /// Starts a vault as a child, and waits for nothing.
+    pub(crate) fn spawn_vault(&mut self) {
+        let mut command = self.command(&["vault"]);
+        self.vault = Some(command.stdin(Stdio::null()).stdout(Stdio::null()).kill_on_drop(true).spawn().unwrap());
+    }
+
+    /// Whether the vault that was started here has not ended.
+    pub(crate) fn vault_lives(&mut self) -> bool {
+        self.vault.as_mut().unwrap().try_wait().unwrap().is_none()
+    }
+
+    /// Lets the process that reaches `step` first kill itself there.
+    pub(crate) fn arm(&self, step: &str) {
+        write(&self.profile.failpoint(), step);
+    }
+
+    /// Fails unless a process took the fail point's file and died by SIGKILL: `ended` is its end.
+    pub(crate) fn was_killed_at(&self, step: &str, ended: ExitStatus) {
+        assert_eq!(ended.signal(), Some(9), "not killed at {step}: {ended:?}; {}", self.words());
+        assert!(!self.profile.failpoint().exists(), "{step} was not reached");
+    }
+
+    /// Waits for the end of the vault.
+    pub(crate) async fn vault_ended(&mut self) -> ExitStatus {
+        let mut vault = self.vault.take().unwrap();
+        let ended = timeout(PATIENCE, vault.wait()).await;
+        ended.unwrap_or_else(|_| panic!("the vault lives on after {PATIENCE:?}: {}", self.words())).unwrap()
+    }
+
+    /// Kills the vault from outside (SIGKILL).
+    pub(crate) async fn kill_vault(&mut self) {
+        self.vault.take().unwrap().kill().await.unwrap();
+    }
+
+    /// Waits until no vault is left, not even one that is dying.
+    pub(crate) async fn no_vault_is_left(&self) {
+        let mut tick = interval(LOOK_AGAIN);
+        let gone = timeout(PATIENCE, async {
+            while !self.nobody_has_the_ledger() {
+                tick.tick().await;
+            }
+        });
+        assert!(gone.await.is_ok(), "a vault lives on after {PATIENCE:?}: {}", self.words());
+    }
+
+    /// Ends the vault in order, and gives the books from the disk.
+    pub(crate) async fn close(&mut self) -> Books {
+        self.ask(OperatorAsk::Shutdown);
+        let ended = self.vault_ended().await;
+        assert!(ended.success(), "{ended:?}; {}", self.words());
+        Books::of_the_disk(&self.profile)
+    }
+
+    /// A `bursar serve` with its client.
+    pub(crate) fn serve(&self) -> Client {
+        Client::start(self.command(&["serve"]))
+    }
+
+    /// Opens the session that `serve` spends from.
+    pub(crate) fn open_session(&self, budget: &str) {
+        let (name, budget) = ("default".parse().unwrap(), budget.parse().unwrap());
+        let reply = self.ask(OperatorAsk::SessionNew { name, budget, minutes: 60, passphrase: passphrase() });
+        assert!(matches!(reply, OperatorReply::Session(_)), "{reply:?}");
+    }
+
+    /// Asks the vault as its operator.
+    pub(crate) fn ask(&self, ask: OperatorAsk) -> OperatorReply {
+        let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
+        operator.ask(&ask).unwrap()
+    }
+
+    /// A child of the program under test, with an empty environment and its words in a file.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let log = OpenOptions::new().append(true).create(true).open(self.profile.home().join("words")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bursar"));
+        command.arg("--sandbox").arg(self.profile.home()).args(words).env_clear().stderr(log);
+        command
+    }
+
+    /// Whether the lock that a vault holds for life is free.
+    fn nobody_has_the_ledger(&self) -> bool {
+        File::open(self.profile.lock()).is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok())
+    }
+
+    /// What every process of this sandbox said on standard error.
+    pub(crate) fn words(&self) -> String {
+        std::fs::read_to_string(self.profile.home().join("words")).unwrap_or_default()
+    }
+}
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        // The child dies with its handle. A vault that `serve` started is nobody's child: it is asked to go, and waited
+        // for by its lock.
+        self.vault = None;
+        if let Ok((operator, _)) = OperatorClient::connect(&self.profile) {
+            drop(operator.ask(&OperatorAsk::Shutdown));
+        }
+        for _look in 0..LAST_LOOKS {
+            if self.nobody_has_the_ledger() {
+                return;
+            }
+            std::thread::park_timeout(LOOK_AGAIN);
+        }
+    }
+}
+
+pub(crate) fn passphrase() -> Passphrase {
+    Passphrase::new(Zeroizing::new(PASSPHRASE.to_owned()))
+}
+
+/// Writes a file that only its owner can read.
+pub(crate) fn write(path: &Path, text: &str) {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+/// The rules: this one seller, this one payee, a quarter a payment.
+fn rules(port: u16) -> String {
+    format!(
+        r#"
+        [payment]
+        max_per_payment = "0.25 USD"
+        schemes = ["exact"]
+        networks = ["eip155:84532"]
+        assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
+        recipients = ["{PAYEE}"]
+        max_lifetime = "5m"
+
+        [[limit]]
+        scope = "all"
+        window = "24h"
+        max = "10.00 USD"
+
+        [[host]]
+        origin = "https://{HOST}:{port}"
+        content = "text"
+
+        [sandbox]
+        ca = "ca.pem"
+        hosts = {{ "{HOST}" = "127.0.0.1" }}
+        "#
+    )
+}

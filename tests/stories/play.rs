@@ -1,0 +1,146 @@
+//! Plays one story: everything real except the seller's words and the names of the internet.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bursar::content::ContentStore;
+use bursar::flow::Buyer;
+use bursar::wallet::Wallet;
+use bursar_policy::Address;
+use bursar_tools::ServeOptions;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use crate::client::Client;
+use crate::resolver::Script;
+use crate::sandbox::{Books, Sandbox};
+use crate::seller::{Request, Seller, Stall};
+use crate::story::Story;
+use crate::tls::Papers;
+
+/// How long one story may take on a busy machine.
+const STORY_MAX: Duration = Duration::from_secs(120);
+
+/// What came of a story.
+pub(crate) struct Played {
+    /// The structured answers, one a call.
+    pub(crate) answers: Vec<Value>,
+    /// Every byte that the model's side received.
+    pub(crate) heard: Vec<u8>,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) lookups: Vec<String>,
+    pub(crate) books: Books,
+    pub(crate) payer: Address,
+}
+
+/// Plays `story` from its first call to the last look into the ledger.
+pub(crate) async fn play(story: &Story) -> Played {
+    timeout(STORY_MAX, play_to_the_end(story)).await.unwrap_or_else(|_| panic!("it did not end in {STORY_MAX:?}"))
+}
+
+async fn play_to_the_end(story: &Story) -> Played {
+    let stall = Stall::set_up().await;
+    let rules = at_port(&story.rules, stall.port());
+    let papers = Papers::of(mapped_names(&rules));
+    let sandbox = Sandbox::open(&rules, &papers.authority_pem, &story.want.before).await;
+    let fill = Fill { port: stall.port(), payer: sandbox.payer };
+    let replies = story.replies.iter().map(|reply| fill.reply(reply)).collect();
+    let seller = stall.open(papers.acceptor, replies, story.want.before.together);
+
+    let resolver = Script::new(story.names.clone());
+    let wallet = Wallet::new(&sandbox.profile, None).unwrap();
+    let content = ContentStore::open(&sandbox.profile.content_dir()).unwrap();
+    let buyer = Arc::new(Buyer::new(&sandbox.profile, wallet, resolver.clone(), content));
+    let options = ServeOptions::new("stories");
+    let options = story.want.before.places.map_or(options, |places| ServeOptions::new("stories").purchases_at_once(places));
+    let mut client = Client::connect(buyer, options).await;
+    let answers = if story.want.before.together {
+        call_together(story, &fill, &mut client, &seller).await
+    } else {
+        call_in_turn(story, &fill, &mut client).await
+    };
+    Played {
+        answers,
+        heard: client.hang_up().await,
+        requests: seller.requests(),
+        lookups: resolver.asked(),
+        books: sandbox.books(),
+        payer: sandbox.payer,
+    }
+}
+
+async fn call_in_turn(story: &Story, fill: &Fill, client: &mut Client) -> Vec<Value> {
+    let mut answers: Vec<Value> = Vec::new();
+    for call in &story.calls {
+        let quote = answers.last().and_then(|told| told.get("quote")).and_then(Value::as_str).unwrap_or_default();
+        let arguments = fill.arguments(&call.arguments, quote);
+        let id = client.call(&call.tool, &arguments).await;
+        answers.push(client.told(id).await);
+    }
+    answers
+}
+
+/// Every call but the last waits at the seller until the last one is answered.
+async fn call_together(story: &Story, fill: &Fill, client: &mut Client, seller: &Seller) -> Vec<Value> {
+    let mut waiting = Vec::new();
+    let (last, first) = story.calls.split_last().unwrap();
+    for call in first {
+        waiting.push(client.call(&call.tool, &fill.arguments(&call.arguments, "")).await);
+        seller.has_heard(waiting.len()).await;
+    }
+    let id = client.call(&last.tool, &fill.arguments(&last.arguments, "")).await;
+    let turned_away = client.told(id).await;
+    seller.go_on();
+    let mut answers = Vec::new();
+    for id in waiting {
+        answers.push(client.told(id).await);
+    }
+    answers.push(turned_away);
+    answers
+}
+
+/// The names that the rules put on this machine: those the seller has papers for.
+fn mapped_names(rules: &str) -> Vec<String> {
+    let rules: toml::Table = toml::from_str(rules).unwrap();
+    let hosts = rules.get("sandbox").and_then(|sandbox| sandbox.get("hosts")).and_then(toml::Value::as_table);
+    hosts.map(|hosts| hosts.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// What is put in place of `{…}`.
+struct Fill {
+    port: u16,
+    payer: Address,
+}
+
+impl Fill {
+    fn arguments(&self, arguments: &Map<String, Value>, quote: &str) -> Map<String, Value> {
+        let fill = |value: &Value| match value {
+            Value::String(text) => Value::String(at_port(text, self.port).replace("{quote}", quote)),
+            other => other.clone(),
+        };
+        arguments.iter().map(|(name, value)| (name.clone(), fill(value))).collect()
+    }
+
+    /// The bytes of an answer: in its head the time of day, the port, the payer, and documents to be encoded.
+    fn reply(&self, reply: &[u8]) -> Vec<u8> {
+        let Some(end) = reply.windows(4).position(|window| window == b"\r\n\r\n") else { return reply.to_vec() };
+        let (head, body) = reply.split_at(end);
+        let now = jiff::Timestamp::now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        let head = at_port(std::str::from_utf8(head).unwrap(), self.port);
+        let head = head.replace("{date}", &now).replace("{payer}", &self.payer.to_string());
+        let lines: Vec<String> = head.split("\r\n").map(encode).collect();
+        [lines.join("\r\n").as_bytes(), body].concat()
+    }
+}
+
+fn at_port(text: &str, port: u16) -> String {
+    text.replace("{port}", &port.to_string())
+}
+
+/// `Name: {base64 document}` becomes the header that it stands for.
+fn encode(line: &str) -> String {
+    let document = line.split_once("{base64 ").and_then(|(name, rest)| Some((name, rest.strip_suffix('}')?)));
+    document.map_or_else(|| line.to_owned(), |(name, document)| format!("{name}{}", STANDARD.encode(document)))
+}
