@@ -1,4 +1,5 @@
 //! How long the judge takes for one offer, with the floor beside it. `cargo bench --bench judge`
+#![expect(clippy::expect_used, reason = "a bench may stop")]
 
 use bursar_policy::rules::draft::Draft;
 use bursar_policy::{Challenge, Errand, Method, Offer, Rules, Said, Setting, Site, Version, judge};

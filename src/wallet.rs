@@ -131,10 +131,10 @@ impl Wallet {
     /// The rules in force, parsed once for each digest.
     fn rules(&self, welcome: &Welcome) -> Result<Arc<Rules>, WalletFault> {
         let mut known = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((digest, rules)) = known.as_ref() {
-            if *digest == welcome.rules_digest {
-                return Ok(Arc::clone(rules));
-            }
+        if let Some((digest, rules)) = known.as_ref()
+            && *digest == welcome.rules_digest
+        {
+            return Ok(Arc::clone(rules));
         }
         let rules = bursar_vault::rules_file::parse(&welcome.rules, welcome.setting)
             .map_err(|fault| WalletFault::Rules(fault.to_string()))?;

@@ -120,13 +120,12 @@ impl Errand {
     /// ceiling, the quote or the terms: a seller chooses terms, and a retry must find its first.
     #[must_use]
     pub fn identity(&self, session: &SessionId) -> Digest {
+        // INVARIANT: a purchase id is never empty, so an empty text is "none".
         let id = self.purchase_id.as_ref().map_or("", PurchaseId::as_str);
-        let named = if self.purchase_id.is_some() { "named" } else { "unnamed" };
         Digest::of_parts(&[
             b"bursar purchase identity 1",
             session.as_str().as_bytes(),
             self.subject().as_bytes(),
-            named.as_bytes(),
             id.as_bytes(),
         ])
     }

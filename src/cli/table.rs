@@ -40,7 +40,7 @@ pub(super) fn complain(text: &str) {
 pub(super) fn table(head: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_HORIZONTAL_ONLY);
-    table.set_header(head.iter().map(|name| Cell::new(name)));
+    table.set_header(head.iter().map(Cell::new));
     for row in rows {
         table.add_row(row);
     }

@@ -30,7 +30,8 @@ use super::seller::{Seller, SellerFault, Stall};
 /// What the buyer owns of either token at the start: a hundred dollars.
 const PURSE_UNITS: u128 = 100_000_000;
 const VAULT_START_MAX: Duration = Duration::from_secs(20);
-const VAULT_START_STEP: Duration = Duration::from_millis(10);
+const VAULT_STEP: Duration = Duration::from_millis(10);
+const VAULT_STOP_TRIES: u32 = 500;
 
 /// Why the stage could not be set or kept.
 #[derive(Debug, thiserror::Error)]
@@ -140,7 +141,7 @@ impl Stage {
                 tracing::debug!(%fault, "the vault did not come up");
                 return Err(StageFault::NoVault { seconds: VAULT_START_MAX.as_secs(), log });
             }
-            sleep(VAULT_START_STEP).await;
+            sleep(VAULT_STEP).await;
         }
         Ok(self.operator.unlock().await?)
     }
@@ -175,9 +176,21 @@ impl Stage {
 }
 
 impl Drop for Stage {
+    /// Asks the vault to close its ledger and go, also one that `serve` started and that is no child of ours. A child
+    /// that stays is killed with the rest of the fields.
     fn drop(&mut self) {
-        // A vault that `serve` started is no child of ours: it is asked to go.
         self.operator.shut_down();
+        for _try in 0..VAULT_STOP_TRIES {
+            let child_is_gone = match self.vault.get_mut() {
+                Some(child) => !matches!(child.try_wait(), Ok(None)),
+                None => true,
+            };
+            if child_is_gone && !self.operator.is_served() {
+                return;
+            }
+            std::thread::sleep(VAULT_STEP);
+        }
+        tracing::warn!("the demo's vault does not stop");
     }
 }
 

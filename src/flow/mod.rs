@@ -14,8 +14,8 @@ mod visit;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use bursar_policy::{Digest, Errand, Money, Rules, Setting, Vetted, judge, may_visit};
-use bursar_tools::payments::{Payments, Price, Purchase, Quote, Standing};
+use bursar_policy::{Digest, Errand, Money, Rules, Setting, Terms, Vetted, judge, may_visit};
+use bursar_tools::payments::{Content, Payments, Price, Purchase, Quote, Reason, Standing};
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
 use bursar_vault::profile::Profile;
@@ -85,7 +85,7 @@ impl<R: Resolver> Buyer<R> {
         let signed = vault.authorize(terms.get(), envelope.to_text()).await.map_err(End::lost_vault)??;
         // From here on a signature exists.
         failpoint::reach("serve-authorized");
-        let paying = Paying { visit, signed: *signed, envelope };
+        let paying = Paying { visit: *visit, signed: *signed, envelope };
         if let Err(fault) = verify::signed_as_judged(&paying.signed, terms.get(), &rules, vault.welcome().payer, clock::now_s()) {
             return Ok(told::mismatch(&paying.signed, &rules, &fault));
         }
@@ -139,7 +139,7 @@ impl<R: Resolver> Buyer<R> {
         };
         progress.at(Stage::Judging);
         let terms = judge(rules, errand, demand.challenge(), vault.welcome().payer, clock::now_s()).map_err(End::No)?;
-        Ok(Judged::Payable { visit, demand, terms })
+        Ok(Judged::Payable { visit: Box::new(visit), demand: Box::new(demand), terms })
     }
 
     /// Tells the operator's log about a refusal that the vault did not see.
@@ -201,9 +201,9 @@ impl<R: Resolver> Buyer<R> {
 /// What an errand came to before any money was set aside.
 enum Judged {
     /// Terms that the rules allow.
-    Payable { visit: Visit, demand: Demand, terms: Vetted<bursar_policy::Terms> },
+    Payable { visit: Box<Visit>, demand: Box<Demand>, terms: Vetted<Terms> },
     /// Nothing to pay.
-    Free { content: bursar_tools::payments::Content, note: Option<bursar_tools::payments::Reason> },
+    Free { content: Content, note: Option<Reason> },
 }
 
 impl<R: Resolver + 'static> Payments for Buyer<R> {

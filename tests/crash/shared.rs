@@ -29,7 +29,7 @@ async fn two_clients_spend_one_budget_to_the_cent() {
     }
     assert_eq!((paid, refused), (20, 5));
     assert_eq!(stand.seller.nonces().len(), 20);
-    assert_eq!(clients[1].status().await["session"]["left"], "0 USD");
+    assert_eq!(clients[1].status().await["session"]["left"], "0.00 USD");
     let books = stand.close().await;
     books.hold_against(&stand.seller);
     assert_eq!((books.rows.len(), books.session().spent), (20, money(20 * PRICE_UNITS)));

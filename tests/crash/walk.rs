@@ -78,8 +78,8 @@ walk! {
     killed_when_the_payment_is_sent              "serve-sent"                   Serve None, EXPOSED, COLLECTED, 2..=2;
     killed_when_the_answer_is_read               "serve-answered"               Serve None, EXPOSED, COLLECTED, 2..=2;
     killed_when_the_content_is_stored            "serve-content-stored"         Serve None, EXPOSED, COLLECTED, 2..=2;
-    killed_when_the_report_is_on_the_row         "vault-report-uncommitted"     Vault Some("paid"), EXPOSED, COLLECTED, 2..=2;
-    killed_when_the_report_is_taken              "vault-reported"               Vault Some("paid"), EXPOSED_OR_SETTLED, COLLECTED, 1..=2;
+    killed_when_the_report_is_on_the_row         "vault-report-uncommitted"     Vault Some("unresolved"), EXPOSED, COLLECTED, 2..=2;
+    killed_when_the_report_is_taken              "vault-reported"               Vault Some("unresolved"), EXPOSED_OR_SETTLED, COLLECTED, 1..=2;
     killed_when_the_report_is_answered           "serve-reported"               Serve None, SETTLED, COLLECTED, 1..=1;
 }
 

@@ -1,5 +1,7 @@
 //! What the seller was sent as payment, held against the ledger: the last place where a wrong field would show.
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bursar_policy::{Address, Authorization, Domain};
@@ -13,10 +15,16 @@ use crate::play::Played;
 pub(crate) fn faults(played: &Played) -> Vec<String> {
     let mut faults = Vec::new();
     let mut signatures: Vec<String> = Vec::new();
+    let mut headers: BTreeMap<[u8; 32], &str> = BTreeMap::new();
     for request in &played.requests {
         let Some((name, value)) = request.payment() else { continue };
         match read(name, value).and_then(|paid| paid.check(played).map(|()| paid)) {
-            Ok(paid) => signatures.push(paid.signature),
+            Ok(paid) => {
+                if *headers.entry(paid.authorization.nonce).or_insert(value) != value {
+                    faults.push("one payment was sent a second time in other bytes".to_owned());
+                }
+                signatures.push(paid.signature);
+            }
             Err(fault) => faults.push(format!("a payment the seller received: {fault}")),
         }
         if !played.requests.iter().any(|bare| bare.payment().is_none() && *bare == request.bare()) {
@@ -69,10 +77,7 @@ impl Paid {
         let row = played.books.payments.iter().find(|row| row.nonce == nonce);
         let row = row.ok_or_else(|| format!("no row has the nonce {nonce}"))?;
         self.check_fields(row, played.payer)?;
-        if self.version == 2 {
-            self.check_echo(row)?;
-        }
-        Ok(())
+        self.check_echo(played, row)
     }
 
     fn check_fields(&self, row: &PaymentDetail, payer: Address) -> Result<(), String> {
@@ -105,9 +110,21 @@ impl Paid {
         recover(&self.authorization.digest(&domain), &self.signature.parse().ok()?)
     }
 
-    /// The second generation repeats the offer that is paid.
-    fn check_echo(&self, row: &PaymentDetail) -> Result<(), String> {
+    /// What is repeated of the offer is what the seller sent, and it is the offer that was judged.
+    fn check_echo(&self, played: &Played, row: &PaymentDetail) -> Result<(), String> {
+        let documents = documents(&played.replies);
+        let mut offers = documents.iter().filter_map(|document| document["accepts"].as_array()).flatten();
+        if self.version == 1 {
+            let same = |offer: &&Value| ["scheme", "network"].iter().all(|name| offer[*name] == self.document[*name]);
+            return offers.find(same).map(drop).ok_or_else(|| "no offer has its scheme and network".to_owned());
+        }
         let echoed = &self.document["accepted"];
+        if !offers.any(|offer| offer == echoed) {
+            return Err(format!("the seller never made the offer that it repeats: {echoed}"));
+        }
+        if !documents.iter().any(|document| document["resource"] == self.document["resource"]) {
+            return Err("it repeats another resource".to_owned());
+        }
         let amount = echoed["amount"].as_str();
         let payee = echoed["payTo"].as_str().and_then(|text| text.parse::<Address>().ok());
         if amount == Some(&row.terms.amount.to_string()) && payee == Some(row.terms.payee) {
@@ -115,4 +132,18 @@ impl Paid {
         }
         Err(format!("the offer it repeats is not the one that was judged: {echoed}"))
     }
+}
+
+/// Every x402 document that the seller had to say, in a header or in a body.
+fn documents(replies: &[Vec<u8>]) -> Vec<Value> {
+    let texts = replies.iter().map(|reply| String::from_utf8_lossy(reply).into_owned());
+    texts
+        .flat_map(|text| {
+            let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
+            let header = |line: &str| line.split_once(": ").filter(|(name, _)| *name == "PAYMENT-REQUIRED").map(|(_, value)| value.to_owned());
+            let values = head.lines().filter_map(header).filter_map(|value| STANDARD.decode(value).ok());
+            values.chain([body.as_bytes().to_vec()]).collect::<Vec<_>>()
+        })
+        .filter_map(|bytes| serde_json::from_slice(&bytes).ok())
+        .collect()
 }

@@ -30,6 +30,8 @@ pub(crate) struct Played {
     /// Every byte that the model's side received.
     pub(crate) heard: Vec<u8>,
     pub(crate) requests: Vec<Request>,
+    /// What the seller had to say, placeholders filled in.
+    pub(crate) replies: Vec<Vec<u8>>,
     pub(crate) lookups: Vec<String>,
     pub(crate) books: Books,
     pub(crate) payer: Address,
@@ -46,8 +48,8 @@ async fn play_to_the_end(story: &Story) -> Played {
     let papers = Papers::of(mapped_names(&rules));
     let sandbox = Sandbox::open(&rules, &papers.authority_pem, &story.want.before).await;
     let fill = Fill { port: stall.port(), payer: sandbox.payer };
-    let replies = story.replies.iter().map(|reply| fill.reply(reply)).collect();
-    let seller = stall.open(papers.acceptor, replies, story.want.before.together);
+    let replies: Vec<Vec<u8>> = story.replies.iter().map(|reply| fill.reply(reply)).collect();
+    let seller = stall.open(papers.acceptor, replies.clone(), story.want.before.together);
 
     let resolver = Script::new(story.names.clone());
     let wallet = Wallet::new(&sandbox.profile, None).unwrap();
@@ -65,6 +67,7 @@ async fn play_to_the_end(story: &Story) -> Played {
         answers,
         heard: client.hang_up().await,
         requests: seller.requests(),
+        replies,
         lookups: resolver.asked(),
         books: sandbox.books(),
         payer: sandbox.payer,

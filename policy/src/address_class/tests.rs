@@ -182,6 +182,7 @@ fn an_address_inside_an_address_is_judged() {
     }
     assert_eq!(named("2001:0:4136:e378:8000:63bf:80ff:fffe"), "loopback inside an IPv6 address");
     assert_eq!(named("64:ff9b::168.63.129.16"), "Azure host channel");
+    assert_eq!(named("::"), "unspecified");
     let with_public_inside = [
         ("::ffff:8.8.8.8", "IPv4-mapped"),
         ("::8.8.8.8", "IPv4-compatible"),

@@ -126,8 +126,6 @@ pub enum ContentMode {
     /// Nothing but its digest, length and type.
     #[default]
     Withhold,
-    /// Listed fields.
-    Fields,
     /// A capped prefix, marked as untrusted.
     Text,
     /// The name of the file that it is kept in.

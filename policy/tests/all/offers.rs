@@ -134,6 +134,7 @@ fn timeouts_are_whole_positive_numbers_up_to_a_day() {
     let bad = [
         number("0"),
         number("-1"),
+        number("+60"),
         number("60.5"),
         number("60.0"),
         number("6e1"),
@@ -181,6 +182,10 @@ fn kinds_that_bursar_does_not_pay_are_passed_over() {
     }
     let named = Offer { transfer_method: Said::text("eip3009"), payment_flow: Said::text("authorization"), ..offer() };
     assert!(choice(vec![named]).is_ok());
+    let mut none = draft();
+    none.payment.schemes.clear();
+    let reasons = judged(&rules(none), &errand(), &challenge(vec![offer()])).unwrap_err();
+    assert_eq!(codes(&reasons), ["unsupported_scheme"]);
     let deferred = Offer {
         scheme: Said::text("deferred"),
         network: Said::text("cloudflare:com"),

@@ -7,6 +7,12 @@ use std::fmt;
 
 use crate::demo::money::dollars;
 
+/// How a call ends that brings the goods of an earlier payment.
+pub(crate) const AGAIN: &str = "delivered without paying again";
+
+/// How a call ends whose goods came without a settlement that the ledger believes.
+pub(crate) const UNPROVEN: &str = "unresolved, goods delivered";
+
 /// What a step came to, or should come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Account {
@@ -22,6 +28,8 @@ pub(crate) struct Account {
     pub(crate) signed: usize,
     /// New payments the ledger counts.
     pub(crate) counted: usize,
+    /// Payments the ledger came to take for settled.
+    pub(crate) settled: usize,
     /// What left the buyer, in atomic units.
     pub(crate) moved: u128,
     /// What the session has used up, in words of the ledger, where the step looks at it.
@@ -65,13 +73,14 @@ impl Account {
         self
     }
 
-    /// `count` signatures that the seller saw and the ledger stored and counts, moving `units` in all.
-    pub(crate) fn paying(mut self, count: usize, units: u128) -> Self {
-        self.seen = count;
-        self.signed = count;
-        self.counted = count;
-        self.moved = units;
-        self
+    /// `count` signatures that the seller saw and the ledger stored, counts and takes for settled, moving `units` in all.
+    pub(crate) fn paying(self, count: usize, units: u128) -> Self {
+        Self { settled: count, ..self.exposing(count, units) }
+    }
+
+    /// The same, with nothing settled as far as the ledger knows.
+    pub(crate) fn exposing(self, count: usize, units: u128) -> Self {
+        Self { seen: count, signed: count, counted: count, moved: units, ..self }
     }
 
     /// Refused for `reasons`, of which the model hears `told`.
@@ -94,13 +103,18 @@ impl Account {
     }
 
     fn signatures(&self) -> String {
-        match (self.seen, self.signed, self.counted) {
+        let told = match (self.seen, self.signed, self.counted) {
             (0, 0, 0) => "no signature".to_owned(),
             (1, 1, 1) => "1 signature".to_owned(),
             (seen, signed, counted) if seen == signed && signed == counted => format!("{seen} signatures"),
             (seen, signed, counted) => {
                 format!("signatures: {seen} at the seller, {signed} in the ledger, {counted} counted as spent")
             }
+        };
+        match self.settled {
+            settled if settled == self.counted => told,
+            0 => format!("{told}, not settled"),
+            settled => format!("{told}, {settled} settled"),
         }
     }
 }
@@ -155,6 +169,7 @@ mod tests {
                 "20 paid, 5 refused; 20 signatures; 1.00 moved; the session has used 1.00 USD",
             ),
             (Account::default().paying(1, 50_000), "1 signature; 0.05 moved"),
+            (Account::of("paid", 1).exposing(1, 0), "paid; 1 signature, not settled; nothing moved"),
             (
                 Account::of("failed", 1).visited(1, 0, 0),
                 "failed; no signature; nothing moved; 1 request, none with a payment",

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::ScriptFault;
-use super::account::Account;
+use super::account::{AGAIN, Account};
 use super::measure::Scribe;
 use super::purchases::Order;
 use crate::demo::client::{ClientFault, Era, McpClient};
@@ -73,7 +73,7 @@ async fn identical(stage: &Stage, scribe: &mut Scribe<'_, '_>) -> Result<(), Scr
     let orders = (1..=10).map(|_| Order::get(stage, host::TWINS, "/v2/report"));
     let answers = at_once(&clients, orders).await;
     let expected =
-        Account::of("paid", 1).and("told again", 9).paying(1, FIVE_CENTS).leaving_spent("0.05 USD").visited(2, 1, 1);
+        Account::of("paid", 1).and(AGAIN, 9).paying(1, FIVE_CENTS).leaving_spent("0.05 USD").visited(2, 1, 1);
     scribe.end(stage, begun, &expected, &answers).await?;
     close(clients).await
 }

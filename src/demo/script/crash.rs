@@ -3,7 +3,7 @@
 use tokio::join;
 
 use super::ScriptFault;
-use super::account::Account;
+use super::account::{AGAIN, Account, UNPROVEN};
 use super::measure::Scribe;
 use super::purchases::Order;
 use crate::demo::client::Era;
@@ -36,14 +36,13 @@ async fn after_sending(stage: &Stage, scribe: &mut Scribe<'_, '_>) -> Result<(),
     });
     killed?;
     stage.start_vault().await?;
-    // How the call itself ends is the next step's business: here only the count matters.
-    drop(answer);
-    let expected = Account::default().paying(1, FIVE_CENTS).leaving_spent("0.05 USD");
-    scribe.end(stage, begun, &expected, &[]).await?;
+    let expected = Account::of(UNPROVEN, 1).exposing(1, FIVE_CENTS).leaving_spent("0.05 USD");
+    scribe.end(stage, begun, &expected, &[answer]).await?;
 
+    let again = Account { settled: 1, ..Account::of(AGAIN, 1) }.leaving_spent("0.05 USD");
     let begun = scribe.begin(stage, "the same call after the crash")?.watching_session("crash");
     let answer = order.buy(&client).await;
-    scribe.end(stage, begun, &Account::of("paid", 1).leaving_spent("0.05 USD"), &[answer]).await?;
+    scribe.end(stage, begun, &again, &[answer]).await?;
 
     let begun = scribe.begin(stage, "two more purchases of 0.05 from that budget of 0.10")?.watching_session("crash");
     let mut answers = Vec::new();
@@ -70,9 +69,8 @@ async fn before_signing(stage: &Stage, scribe: &mut Scribe<'_, '_>) -> Result<()
     stage.arm(BEFORE_SIGNING)?;
     let answer = Order::get(stage, host::ARCHIVE, "/v2/report").with_id("edge-1".to_owned()).buy(&client).await;
     stage.start_vault().await?;
-    drop(answer);
-    let expected = Account { counted: 1, ..Account::default() }.leaving_spent("0.05 USD");
-    scribe.end(stage, begun, &expected, &[]).await?;
+    let expected = Account { counted: 1, ..Account::of("failed", 1) }.leaving_spent("0.05 USD");
+    scribe.end(stage, begun, &expected, &[answer]).await?;
 
     let begun = scribe.begin(stage, "another purchase of 0.05 from that budget of 0.05")?.watching_session("edge");
     let answer = Order::get(stage, host::ARCHIVE, "/v2/report").with_id("edge-2".to_owned()).buy(&client).await;

@@ -1,7 +1,7 @@
 //! Sellers that cheat: before paying, with the offer; and after paying, with the answer.
 
 use super::ScriptFault;
-use super::account::Account;
+use super::account::{AGAIN, Account, UNPROVEN};
 use super::measure::Scribe;
 use super::purchases::Order;
 use crate::demo::client::McpClient;
@@ -66,18 +66,18 @@ async fn after_paying(stage: &Stage, scribe: &mut Scribe<'_, '_>, client: &McpCl
     );
     let greedy = Order::get(stage, host::MALLORY, "/v2/ask-again");
     let answers = [greedy.buy(client).await, greedy.buy(client).await];
-    scribe.end(stage, begun, &Account::of("unresolved", 2).paying(1, 0).visited(3, 2, 1), &answers).await?;
+    scribe.end(stage, begun, &Account::of("unresolved", 2).exposing(1, 0).visited(2, 1, 1), &answers).await?;
 
-    let begun = scribe.begin(stage, "seller delivers with a receipt for somebody else's payment elsewhere")?;
+    let begun = scribe.begin(stage, "seller takes no money and shows a false receipt")?;
     let answer = Order::get(stage, host::MALLORY, "/v2/false-receipt").buy(client).await;
-    scribe.end(stage, begun, &Account::of("unresolved", 1).paying(1, 0), &[answer]).await?;
+    scribe.end(stage, begun, &Account::of(UNPROVEN, 1).exposing(1, 0), &[answer]).await?;
 
     let begun = scribe
         .begin(stage, "seller takes the money and hangs up; the same call again brings the goods")?
         .watching_path(stage, host::MALLORY, "/v2/hang-up");
     let broken = Order::get(stage, host::MALLORY, "/v2/hang-up");
     let answers = [broken.buy(client).await, broken.buy(client).await];
-    let expected = Account::of("unresolved", 1).and("paid", 1).paying(1, FIVE_CENTS).visited(3, 2, 1);
+    let expected = Account::of("unresolved", 1).and(AGAIN, 1).paying(1, FIVE_CENTS).visited(3, 2, 1);
     scribe.end(stage, begun, &expected, &answers).await?;
     Ok(())
 }

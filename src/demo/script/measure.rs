@@ -7,7 +7,7 @@ use std::io;
 
 use serde_json::Value;
 
-use super::account::{Account, Visits};
+use super::account::{AGAIN, Account, UNPROVEN, Visits};
 use crate::demo::client::ClientFault;
 use crate::demo::money::dollars;
 use crate::demo::show::{Show, Step, Verdict};
@@ -88,11 +88,12 @@ impl<'s, 'o> Scribe<'s, 'o> {
             *count = count.saturating_add(1);
         }
         let refused = got.ends.get("refused").copied().unwrap_or(0);
-        let booked = stage.operator().booked_with(self.logged, refused).await?;
+        let booked = stage.operator().booked(self.logged).await?;
         self.logged = booked.last;
         got.reasons = booked.reasons;
         got.seen = stage.seller().signatures().saturating_sub(begun.seen);
         got.signed = booked.signed.len();
+        got.settled = booked.settled.len();
         got.counted = booked.counted.len();
         got.moved = begun.purse.saturating_sub(purse(stage));
         got.told = answers.iter().flatten().filter_map(told).collect::<BTreeSet<_>>();
@@ -165,14 +166,18 @@ fn end_of(answer: &Result<Value, ClientFault>) -> String {
     let outcome = content.get("outcome").and_then(Value::as_str).unwrap_or("without an outcome");
     let repeat = content.get("repeat").and_then(Value::as_bool) == Some(true);
     let goods = content.to_string().contains(GOODS);
-    match (outcome, repeat, goods) {
+    let transaction = content.pointer("/receipt/transaction").is_some();
+    match (outcome, goods, transaction, repeat) {
         ("pay", ..) => {
             let price = content.pointer("/price/money").and_then(Value::as_str).unwrap_or("no price");
             format!("payable at {price}")
         }
-        ("paid", false, true) => "paid".to_owned(),
-        ("paid", true, true) => "told again".to_owned(),
-        ("paid", _, false) => "paid without the goods".to_owned(),
+        ("paid", true, true, false) => "paid".to_owned(),
+        ("paid", true, true, true) => AGAIN.to_owned(),
+        ("paid", true, false, _) => "paid, with no transaction told".to_owned(),
+        ("paid", false, ..) => "paid without the goods".to_owned(),
+        ("unresolved", true, false, _) => UNPROVEN.to_owned(),
+        ("unresolved", _, true, _) => "unresolved, with a transaction told".to_owned(),
         (other, ..) => other.to_owned(),
     }
 }

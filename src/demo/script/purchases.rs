@@ -14,7 +14,7 @@ use crate::demo::stage::Stage;
 const ORDER_FORM: &str = r#"{"pages":3}"#;
 
 /// The tools of a wallet without browser glue: none of them can raise a limit or name a payee.
-const TOOLS: &str = "payment_session_status, x402_fetch, x402_quote";
+const TOOLS: &str = "x402_fetch, x402_quote, payment_session_status";
 
 /// Something to buy.
 #[derive(Clone, Debug)]

@@ -3,7 +3,6 @@
 //! It must never tell the passphrase to anybody but the vault.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use bursar_policy::errand::{PaymentId, SessionName};
 use bursar_policy::money::Money;
@@ -17,14 +16,6 @@ use zeroize::Zeroizing;
 const SESSION_MINUTES: u32 = 60;
 /// Entries asked for at once.
 const PAGE: u32 = 500;
-
-/// How long a vault that was asked to go is watched.
-const STOP_TRIES: u32 = 300;
-const STOP_PAUSE: Duration = Duration::from_millis(10);
-
-/// How long a refusal may take from the answer to the log.
-const LATE_TRIES: u32 = 100;
-const LATE_PAUSE: Duration = Duration::from_millis(10);
 
 /// Why the vault could not be asked.
 #[derive(Debug, thiserror::Error)]
@@ -65,9 +56,9 @@ pub(crate) struct Booked {
     pub(crate) counted: BTreeSet<String>,
     /// Payments whose signature was stored.
     pub(crate) signed: BTreeSet<String>,
-    /// Refusals logged.
-    pub(crate) refusals: usize,
-    /// Why, as codes.
+    /// Payments the ledger takes for settled.
+    pub(crate) settled: BTreeSet<String>,
+    /// Why calls were refused, as codes.
     pub(crate) reasons: BTreeSet<String>,
 }
 
@@ -120,19 +111,6 @@ impl Operator {
         }
     }
 
-    /// Everything the ledger logged after entry `after`, once it shows `refusals` of them: nobody waits for the disk
-    /// with those, so they may come a moment late. One that never comes is simply missing.
-    pub(crate) async fn booked_with(&self, after: u64, refusals: usize) -> Result<Booked, OperatorFault> {
-        for _try in 0..LATE_TRIES {
-            let booked = self.booked(after).await?;
-            if refusals <= booked.refusals {
-                return Ok(booked);
-            }
-            tokio::time::sleep(LATE_PAUSE).await;
-        }
-        self.booked(after).await
-    }
-
     /// Everything the ledger logged after entry `after`.
     pub(crate) async fn booked(&self, after: u64) -> Result<Booked, OperatorFault> {
         self.with(move |client| {
@@ -151,20 +129,17 @@ impl Operator {
         .await
     }
 
-    /// Ends the vault, whoever started it. Blocks for a moment; says nothing when there is none.
+    /// Tells the vault to end, whoever started it. Blocks for a moment; says nothing when there is none.
     pub(crate) fn shut_down(&self) {
         let asked = OperatorClient::connect(&self.profile).and_then(|(client, _)| client.ask(&OperatorAsk::Shutdown));
         if let Err(fault) = asked {
             tracing::debug!(%fault, "there was no vault to stop");
-            return;
         }
-        for _try in 0..STOP_TRIES {
-            if OperatorClient::connect(&self.profile).is_err() {
-                return;
-            }
-            std::thread::sleep(STOP_PAUSE);
-        }
-        tracing::warn!("the demo's vault does not stop");
+    }
+
+    /// Whether a vault takes connections. Blocks for a moment.
+    pub(crate) fn is_served(&self) -> bool {
+        OperatorClient::connect(&self.profile).is_ok()
     }
 
     fn passphrase(&self) -> Passphrase {
@@ -200,10 +175,10 @@ impl Booked {
             ("signed", Some(payment)) => {
                 self.signed.insert(payment);
             }
-            ("refused", _) => {
-                self.refusals = self.refusals.saturating_add(1);
-                self.reasons.extend(codes(&entry.detail));
+            ("settled", Some(payment)) => {
+                self.settled.insert(payment);
             }
+            ("refused", _) => self.reasons.extend(codes(&entry.detail)),
             _ => {}
         }
     }

@@ -143,6 +143,10 @@ fn by_hand(row: &Row) -> Option<Vec<Answer>> {
             let many = Answer::in_header(&document(&vec![offer("10000"); 33]));
             Some(vec![many, Answer::of_body(document(&vec![offer("10000"); 2_000]).into_bytes())])
         }
+        "SG-016" => {
+            let token = offer("10000").replace(policy::USDC, policy::TEST_USDC).replace("eip155:8453", "eip155:84532");
+            Some(vec![Answer::in_header(&document(&[token]))])
+        }
         "LG-042" => Some(vec![Answer::in_header(&document(&[offer("50001")]))]),
         // Our clock is five minutes behind the seller's.
         "OP-015" => {

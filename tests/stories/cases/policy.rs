@@ -30,6 +30,9 @@ pub(crate) fn rules(row: &Row) -> Rules {
     let cap = row.text("/policy/call_cap").map_or(CAP_UNITS, |text| text.parse().unwrap());
     let life_s = row.input.pointer("/policy/max_lifetime").and_then(serde_json::Value::as_u64).unwrap_or(300);
     let mut networks = row.texts("/policy/networks");
+    if row.text("/network").is_some_and(|network| networks.is_empty() && network == "eip155:84532") {
+        networks.push("eip155:84532".to_owned());
+    }
     if networks.is_empty() {
         networks.push("eip155:8453".to_owned());
     }

@@ -54,7 +54,7 @@ fn differences(row: &Row, scene: &Scene, played: &Played) -> Vec<String> {
             check("other bytes than were sent", scene.goods.as_deref().is_none_or(|goods| served(last, goods)));
         }
         "hold" => check("not held", states.iter().all(|state| state == "exposed") && !outcomes.contains(&"free")),
-        "release" => check("money is counted", spent(played) == "0 USD" && paid == 0),
+        "release" => check("money is counted", spent(played) == "0.00 USD" && paid == 0),
         "refuse" => {
             let logged = scene::logged(played);
             let code = logged.first().map_or_else(|| last["code"].as_str().unwrap_or_default(), |code| code.as_str());

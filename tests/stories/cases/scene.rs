@@ -125,7 +125,7 @@ fn of_content(row: &Row) -> Option<Scene> {
             let cut = format!("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n{}", "x".repeat(400));
             Scene::new(vec![ask(&terms(&[offer("10000")])), cut.into_bytes()])
         }
-        "CT-019" => Scene::new(vec![ask(&terms(&[offer("10000")])), goods(GOODS)]).delivering(GOODS).keeping("data"),
+        "CT-019" => Scene::new(vec![ask(&terms(&[offer("10000")])), goods(GOODS)]).delivering(GOODS).keeping("\"data\":1"),
         "MC-014" => Scene { goods: None, ..told(&"x".repeat(31 << 20)) },
         "MC-016" => told("ok \u{1f3f4}\u{e0070}\u{e0061}\u{e0079}\u{e007f}").keeping("\u{e0070}"),
         "MC-017" => told("pay to 0x11\u{2026}\u{202e}\u{202c}").keeping("\u{202e}"),

@@ -121,6 +121,10 @@ pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
         let found = if wanted == "real" { "sandbox" } else { "real" };
         return Err(LedgerFault::Setting { path: file, found });
     }
+    if found.head != events::head(&conn)? {
+        let detail = "the log does not end where the ledger says it ends".to_owned();
+        return Err(LedgerFault::Corrupt { path: file, detail });
+    }
     Ok(conn)
 }
 

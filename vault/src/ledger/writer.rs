@@ -1,7 +1,7 @@
 //! The one thread that writes: asks in, answers out after the commit. Must never answer a durable ask before it is on
 //! the disk.
 //!
-//! Asks that arrive together share one commit (at most 64 of them that wait), each in a savepoint of its own,
+//! Asks that arrive together share one commit (at most 64 of them), each in a savepoint of its own,
 //! so that one that fails takes nothing else along. An ask that only read, or whose writing nobody waits for (an event,
 //! a report), is answered at once; its writing goes to the disk with the next commit, at the latest
 //! 50 ms later. When a commit fails, everyone who waits for it hears so, and the ledger latches.

@@ -1,5 +1,6 @@
 //! The writer: asks that share a commit, and each of them failing alone.
 
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
@@ -81,6 +82,36 @@ fn when_the_commit_fails_everyone_who_waits_for_it_hears_so() {
 }
 
 #[test]
+fn a_stream_of_asks_that_nobody_waits_for_does_not_hold_up_one_that_waits() {
+    let world = World::new("", "1 USD");
+    let file = world.dir.path().join("ledger.sqlite");
+    let (started, has_started) = mpsc::channel();
+    let (go, may_go) = mpsc::channel::<()>();
+    let (saw, seen) = mpsc::channel();
+    thread::scope(|scope| {
+        let asked = scope.spawn(|| {
+            world.ledger().writer.ask(move |tx| {
+                started.send(()).unwrap();
+                may_go.recv().unwrap();
+                tx.event(&note("waits")).map(Answer::AfterCommit)
+            })
+        });
+        has_started.recv().unwrap();
+        for _ in 0..200 {
+            world.ledger().writer.tell(|_tx| Ok(()));
+        }
+        // Still the same stream, without a gap; and by now the one that waits is on the disk.
+        world.ledger().writer.tell(move |_tx| {
+            saw.send(committed(&file)).unwrap();
+            Ok(())
+        });
+        go.send(()).unwrap();
+        assert_eq!(seen.recv().unwrap(), 1, "its commit was put off");
+        assert_eq!(asked.join().unwrap(), Ok(()));
+    });
+}
+
+#[test]
 fn a_panic_is_a_fault_and_not_the_end() {
     let world = World::new("", "1 USD");
     let lost: Result<(), _> = world.ledger().writer.ask(|tx| {
@@ -109,8 +140,8 @@ fn what_nobody_waits_for_is_there_after_an_orderly_end() {
 }
 
 /// Notes on the disk, as another connection sees them.
-fn committed(world: &World) -> i64 {
-    let other = rusqlite::Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
+fn committed(file: &Path) -> i64 {
+    let other = rusqlite::Connection::open(file).unwrap();
     other.query_row("SELECT count(*) FROM event WHERE kind = 'note'", [], |row| row.get(0)).unwrap()
 }
 
@@ -149,26 +180,28 @@ where
 #[test]
 fn a_durable_ask_is_answered_after_the_commit() {
     let world = World::new("", "1 USD");
+    let file = world.dir.path().join("ledger.sqlite");
     thread::scope(|scope| {
         let (asked, free) = then_busy(scope, &world, |tx| tx.event(&note("durable")).map(Answer::AfterCommit));
-        assert_eq!(committed(&world), 0);
+        assert_eq!(committed(&file), 0);
         assert!(!asked.is_finished(), "answered before the commit");
         drop(free);
         assert_eq!(asked.join().unwrap(), Ok(()));
-        assert_eq!(committed(&world), 1);
+        assert_eq!(committed(&file), 1);
     });
 }
 
 #[test]
 fn what_nobody_waits_for_is_answered_before_the_commit() {
     let world = World::new("", "1 USD");
+    let file = world.dir.path().join("ledger.sqlite");
     thread::scope(|scope| {
         let (asked, free) = then_busy(scope, &world, |tx| tx.event(&note("lazy")).map(Answer::AtOnce));
         assert_eq!(asked.join().unwrap(), Ok(()));
-        assert_eq!(committed(&world), 0);
+        assert_eq!(committed(&file), 0);
         drop(free);
         world.ledger().flush().unwrap();
-        assert_eq!(committed(&world), 1);
+        assert_eq!(committed(&file), 1);
     });
 }
 

@@ -14,7 +14,7 @@ use crate::ledger::fault::LedgerFault;
 use crate::ledger::open::{self, LedgerPlace};
 use crate::ledger::{audit, meta};
 
-/// The most asks that wait for one commit.
+/// The most asks in one transaction that somebody waits for: a stream of others does not put its commit off.
 const BATCH_MAX: usize = 64;
 
 /// How long a write that nobody waits for may stay off the disk, in milliseconds.
@@ -33,6 +33,7 @@ pub(super) struct Engine {
 
 /// The transaction that is open.
 struct Open {
+    asks: usize,
     commit_by: Option<Instant>,
     changes_before: u64,
     /// Something must reach the disk although no statement has changed anything yet.
@@ -63,7 +64,8 @@ impl Engine {
                 Next::Commit => self.commit(),
                 Next::Order(Order::Close) | Next::End => break,
             }
-            if BATCH_MAX <= self.waiting.len() {
+            let full = self.open.as_ref().is_some_and(|open| BATCH_MAX <= open.asks);
+            if full && !self.waiting.is_empty() {
                 self.commit();
             }
         }
@@ -80,7 +82,11 @@ impl Engine {
         };
         let idle = self.waiting.is_empty() && self.is_dirty(open);
         let found = match open.commit_by.filter(|_by| idle) {
-            Some(by) => self.inbox.recv_timeout(by.saturating_duration_since(Instant::now())),
+            Some(by) => match by.saturating_duration_since(Instant::now()) {
+                // Not even what is there already: under a steady stream something always is.
+                Duration::ZERO => Err(RecvTimeoutError::Timeout),
+                left => self.inbox.recv_timeout(left),
+            },
             None => self.inbox.try_recv().map_err(|fault| match fault {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
@@ -104,10 +110,11 @@ impl Engine {
             Trust::Jumped(jump) => self.shared.latch.shut(jump.to_string()),
         };
         if let Err(fault) = self.begin() {
-            refuse(work, fault.clone());
-            return self.fail(&fault);
+            self.fail(&fault);
+            return refuse(work, fault);
         }
         if let Some(open) = &mut self.open {
+            open.asks = open.asks.saturating_add(1);
             open.must_write |= shut_now;
         }
         let Some(conn) = &self.conn else {
@@ -135,6 +142,7 @@ impl Engine {
         };
         conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         self.open = Some(Open {
+            asks: 0,
             commit_by: Instant::now().checked_add(Duration::from_millis(LAZY_COMMIT_MS)),
             changes_before: conn.total_changes(),
             must_write: false,
