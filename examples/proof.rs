@@ -59,7 +59,12 @@ fn check() -> Result<String, Vec<String>> {
         }
     }
     if faults.is_empty() {
-        return Ok(format!("{} claims hold, by {} tests of the {} that passed", claims.len(), named.len(), passed.len()));
+        return Ok(format!(
+            "{} claims hold, by {} tests of the {} that passed",
+            claims.len(),
+            named.len(),
+            passed.len()
+        ));
     }
     Err(faults)
 }
@@ -75,8 +80,7 @@ fn claims(text: &str) -> Vec<Claim> {
     let mut claims = Vec::new();
     let mut inside = false;
     for line in text.lines() {
-        let cells: Vec<&str> =
-            line.trim().trim_matches('|').split('|').map(str::trim).collect();
+        let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
         if !line.trim_start().starts_with('|') {
             inside = false;
         } else if let [first, _, _] = cells.as_slice() {

@@ -9,6 +9,7 @@ use std::{fs, io};
 
 fn main() -> io::Result<()> {
     let readme = fs::read_to_string("README.md")?;
-    let fresh = tool_table::refreshed(&readme).ok_or_else(|| io::Error::other("README.md has no place for the table"))?;
+    let fresh =
+        tool_table::refreshed(&readme).ok_or_else(|| io::Error::other("README.md has no place for the table"))?;
     fs::write("README.md", fresh)
 }

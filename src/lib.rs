@@ -4,11 +4,11 @@
 
 pub mod flow;
 
-pub mod net;
-pub mod wire;
-pub mod content;
-pub mod wallet;
 mod clock;
+pub mod content;
+pub mod net;
+pub mod wallet;
+pub mod wire;
 
 pub mod cli;
 #[cfg(feature = "demo")]

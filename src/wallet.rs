@@ -4,6 +4,7 @@
 //! byte is sent, so that a planted socket is refused. Starts an embedded vault where none answers.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +17,8 @@ use bursar_policy::rules::{Rules, Setting};
 use bursar_policy::terms::Terms;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::frame::{self, FrameFault, HEADER_BYTES};
-use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, PROTOCOL, Receipt, Report, Signed, Status, Welcome,
-};
+use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, PROTOCOL, Receipt, Report, Signed, Status, Welcome};
+use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -27,14 +27,22 @@ use tokio::net::UnixStream;
 const START_TRIES: u32 = 400;
 const START_PAUSE: Duration = Duration::from_millis(25);
 
+/// How long the log of embedded vaults may grow before it starts anew, in bytes.
+const LOG_BYTES: u64 = 256 * 1024;
+
 /// Why the vault could not be asked. Never says whether money moved: see [`crate::flow`] for that.
 #[derive(Debug, thiserror::Error)]
 pub enum WalletFault {
-    /// Nothing listens, and none could be started.
-    #[error("no vault answers; run `bursar vault` and read what it says")]
-    Unavailable,
+    /// Nothing listens, and none could be started; in its own words, where it said any.
+    #[error("{}", if said.is_empty() { "no vault answers; run `bursar vault` and read what it says" } else { said })]
+    Unavailable {
+        /// What the vault that was started said before it ended.
+        said: String,
+    },
     /// The process behind the socket belongs to somebody else.
-    #[error("the vault's socket belongs to user {found}, not to user {expected}; remove the socket and look for who made it")]
+    #[error(
+        "the vault's socket belongs to user {found}, not to user {expected}; remove the socket and look for who made it"
+    )]
     Impostor {
         /// The uid found.
         found: u32,
@@ -72,7 +80,7 @@ pub struct Wallet {
     socket: PathBuf,
     expected_uid: u32,
     session: Option<SessionName>,
-    start: Option<Start>,
+    start: Start,
     rules: Mutex<Option<(Digest, Arc<Rules>)>>,
 }
 
@@ -81,6 +89,7 @@ pub struct Wallet {
 struct Start {
     program: PathBuf,
     args: Vec<OsString>,
+    log: PathBuf,
 }
 
 impl Wallet {
@@ -96,7 +105,7 @@ impl Wallet {
             socket: profile.agent_sock(),
             expected_uid: rustix::process::geteuid().as_raw(),
             session,
-            start: Some(Start { program: std::env::current_exe()?, args }),
+            start: Start { program: std::env::current_exe()?, args, log: profile.vault_log() },
             rules: Mutex::new(None),
         })
     }
@@ -145,30 +154,53 @@ impl Wallet {
 
     /// Starts a vault as the same user and waits until its socket accepts.
     async fn started(&self) -> Result<UnixStream, WalletFault> {
-        let start = self.start.as_ref().ok_or(WalletFault::Unavailable)?;
-        let mut child = tokio::process::Command::new(&start.program)
-            .args(&start.args)
+        let (log, before) = self.start.open_log()?;
+        let mut child = tokio::process::Command::new(&self.start.program)
+            .args(&self.start.args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::inherit())
+            // Not ours: a client waits for the end of our standard error, and the vault outlives us.
+            .stderr(log)
             .spawn()?;
         let mut ended = false;
         for _ in 0..START_TRIES {
             if let Ok(stream) = UnixStream::connect(&self.socket).await {
                 return Ok(stream);
             }
-            // One that lost the race for the ledger ends at once: the winner's socket is about to appear.
             if ended {
+                // One that lost the race for the ledger ends at once: the winner's socket is about to appear.
                 tokio::time::sleep(START_PAUSE).await;
-            } else {
-                let wait = tokio::time::timeout(START_PAUSE, child.wait()).await;
-                ended = wait.is_ok();
-                if matches!(wait, Ok(Ok(status)) if !status.success() && status.code() != Some(ALREADY_RUNNING)) {
-                    return Err(WalletFault::Unavailable);
+                continue;
+            }
+            if let Ok(status) = tokio::time::timeout(START_PAUSE, child.wait()).await {
+                if status?.code() != Some(ALREADY_RUNNING) {
+                    return Err(WalletFault::Unavailable { said: self.start.last_words(before) });
                 }
+                ended = true;
             }
         }
-        Err(WalletFault::Unavailable)
+        Err(WalletFault::Unavailable { said: String::new() })
+    }
+}
+
+impl Start {
+    /// Opens the log of embedded vaults for appending, and tells how long it was.
+    fn open_log(&self) -> std::io::Result<(File, u64)> {
+        let flags = OFlags::CREATE | OFlags::APPEND | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(&self.log, flags, Mode::RUSR | Mode::WUSR)?);
+        if file.metadata()?.len() > LOG_BYTES {
+            file.set_len(0)?;
+        }
+        let before = file.metadata()?.len();
+        Ok((file, before))
+    }
+
+    /// The last line that was written to the log after its first `before` bytes, without the program's name.
+    fn last_words(&self, before: u64) -> String {
+        let written = std::fs::read(&self.log).unwrap_or_default();
+        let fresh = written.get(usize::try_from(before).unwrap_or(usize::MAX)..).unwrap_or_default();
+        let line = String::from_utf8_lossy(fresh).lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned);
+        line.map(|line| line.strip_prefix("bursar: ").map(str::to_owned).unwrap_or(line)).unwrap_or_default()
     }
 }
 

@@ -59,6 +59,7 @@ impl Operator {
     ///
     /// A [`Stop`] with exit code 4 where none could be started.
     pub(super) fn connect_or_start(profile: &Profile) -> Result<Self, Stop> {
+        profile.check()?;
         if let Ok(operator) = Self::connect(profile) {
             return Ok(operator);
         }
@@ -76,10 +77,21 @@ impl Operator {
     }
 }
 
+/// How a person starts this program for `profile`, to be shown in front of a command.
+pub(super) fn spelled(profile: &Profile) -> String {
+    let words = crate::wallet::arguments(profile);
+    std::iter::once("bursar".into())
+        .chain(words.iter().map(|word| word.to_string_lossy()))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
 /// Which exit code a fault of the vault's stands for.
 fn exit_of(code: &str) -> Exit {
     match code {
-        "passphrase_wrong" | "passphrase_wait" | "session_exists" | "session_unknown" | "payment_unknown" => Exit::Refused,
+        "passphrase_wrong" | "passphrase_wait" | "session_exists" | "session_unknown" | "payment_unknown" => {
+            Exit::Refused
+        }
         "wallet_locked" | "ledger_latched" | "no_session" => Exit::NotReady,
         _ => Exit::Failed,
     }

@@ -63,8 +63,10 @@ impl Explain {
 
     fn errand(&self, url: &str) -> Result<Errand, Stop> {
         let site = Site::parse(url).map_err(|fault| Stop::usage(format!("`{}`: {fault}", url.escape_debug())))?;
-        let method: Method =
-            self.method.parse().map_err(|fault| Stop::usage(format!("`--method {}`: {fault}", self.method.escape_debug())))?;
+        let method: Method = self
+            .method
+            .parse()
+            .map_err(|fault| Stop::usage(format!("`--method {}`: {fault}", self.method.escape_debug())))?;
         Ok(Errand { site, method, body: None, ceiling: None, purchase_id: None, quote: None })
     }
 

@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::exit::{Exit, Stop};
-use super::{table, terminal};
+use super::{connect, table, terminal};
 
 /// Set bursar up: write commented rules, make or import a key, show how to fund it.
 #[derive(Debug, Args)]
@@ -87,11 +87,16 @@ impl Init {
             "base-sepolia" => ChainId::new(84_532),
             "base" => ChainId::new(8453),
             other => other.parse().map_err(|fault| {
-                Stop::usage(format!("`--network {}`: {fault}; use `base-sepolia`, `base` or an id like `eip155:8453`", other.escape_debug()))
+                Stop::usage(format!(
+                    "`--network {}`: {fault}; use `base-sepolia`, `base` or an id like `eip155:8453`",
+                    other.escape_debug()
+                ))
             })?,
         };
         AssetTable::builtin().iter().find(|asset| asset.id.chain == chain).cloned().ok_or_else(|| {
-            Stop::usage(format!("no asset of {chain} is built in; use `base-sepolia` or `base` here and add yours to the rules"))
+            Stop::usage(format!(
+                "no asset of {chain} is built in; use `base-sepolia` or `base` here and add yours to the rules"
+            ))
         })
     }
 
@@ -107,8 +112,9 @@ impl Init {
         }
         let mut recipients = Vec::new();
         for typed in &self.recipient {
-            let address: Address =
-                typed.parse().map_err(|fault| Stop::usage(format!("`--recipient {}`: {fault}", typed.escape_debug())))?;
+            let address: Address = typed
+                .parse()
+                .map_err(|fault| Stop::usage(format!("`--recipient {}`: {fault}", typed.escape_debug())))?;
             recipients.push(address);
         }
         Ok(template::rules(&template::Choices {
@@ -144,7 +150,12 @@ impl Init {
         table::say(&format!("asset    {} {}", asset.symbol, asset.id.contract))?;
         table::say(&format!("fund it  {fund}; no other coin is needed, sellers pay the network's fee"))?;
         table::say(&format!("rules    {rules}"))?;
-        table::say("next     look through the rules, then `bursar unlock` and `bursar session new --budget \"1.00 USD\"`")?;
-        table::say("         `bursar install --print claude-desktop` shows how to register it with a client")
+        let bursar = connect::spelled(profile);
+        table::say(&format!(
+            "next     look through the rules, then `{bursar} unlock` and `{bursar} session new --budget \"1.00 USD\"`"
+        ))?;
+        table::say(&format!(
+            "         `{bursar} install --print claude-desktop` shows how to register it with a client"
+        ))
     }
 }

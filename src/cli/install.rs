@@ -58,7 +58,9 @@ fn snippet(client: Client, program: &str, args: &[String]) -> String {
     let entry = json!({ "command": program, "args": args });
     match client {
         Client::ClaudeDesktop | Client::Cursor => pretty(&json!({ "mcpServers": { "bursar": entry } })),
-        Client::Vscode => pretty(&json!({ "servers": { "bursar": { "type": "stdio", "command": program, "args": args } } })),
+        Client::Vscode => {
+            pretty(&json!({ "servers": { "bursar": { "type": "stdio", "command": program, "args": args } } }))
+        }
         Client::ClaudeCode => {
             let words: Vec<String> =
                 std::iter::once(program.to_owned()).chain(args.iter().cloned()).map(|word| shell_word(&word)).collect();

@@ -33,7 +33,11 @@ impl Log {
                 table::say_json(entry)?;
             }
         } else {
-            table::say(&table::table(&["#", "when", "what", "payment", "detail"], &[0], entries.iter().map(row).collect()))?;
+            table::say(&table::table(
+                &["#", "when", "what", "payment", "detail"],
+                &[0],
+                entries.iter().map(row).collect(),
+            ))?;
         }
         Ok(Exit::Done)
     }

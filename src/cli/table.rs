@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -39,7 +39,7 @@ pub(super) fn complain(text: &str) {
 /// A table with a head; columns named in `right` (from 0) are right-aligned.
 pub(super) fn table(head: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(head.iter().map(Cell::new));
     for row in rows {
         table.add_row(row);

@@ -47,6 +47,12 @@ pub(crate) enum StageFault {
         /// What the system said.
         fault: io::Error,
     },
+    /// The folder to keep is there already.
+    #[error("`{}` is there already; name a folder that does not exist yet", path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The sandbox's paths.
     #[error(transparent)]
     Profile(#[from] ProfileFault),

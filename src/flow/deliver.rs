@@ -1,10 +1,10 @@
 //! Steps 10 to 13: the paid leg. A signature is outside from its first byte on, so every end carries a receipt.
 
+use bursar_policy::ContentMode;
 use bursar_policy::{Errand, Rules};
+use bursar_tools::SellerText;
 use bursar_tools::payments::{Content, ContentKind, Purchase, Reason, Shown};
 use bursar_tools::{Progress, Stage};
-use bursar_tools::SellerText;
-use bursar_policy::ContentMode;
 use bursar_vault::failpoint;
 use bursar_vault::protocol::{ContentRef, Delivery, Report, SettlementClaim, Signed};
 
@@ -165,5 +165,8 @@ fn sent_elsewhere() -> Reason {
 }
 
 fn seller_failed(status: u16) -> Reason {
-    Reason::new("seller_error", format!("the seller answered a payment with status {status}; it may yet take the payment"))
+    Reason::new(
+        "seller_error",
+        format!("the seller answered a payment with status {status}; it may yet take the payment"),
+    )
 }

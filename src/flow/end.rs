@@ -38,7 +38,9 @@ impl End {
             WalletFault::Fault { code, message } => Self::Fault(Reason::new(code, message)),
             other => Self::fault(
                 "vault_lost",
-                format!("{other}; nothing was sent to the seller, the amount may count as spent, call again with the same arguments"),
+                format!(
+                    "{other}; nothing was sent to the seller, the amount may count as spent, call again with the same arguments"
+                ),
             ),
         }
     }
@@ -70,8 +72,12 @@ impl From<WalletFault> for End {
         tracing::warn!("the vault could not be asked: {fault}");
         match fault {
             WalletFault::Fault { code, message } => Self::Fault(Reason::new(code, message)),
-            WalletFault::Rules(_) => Self::fault("rules_invalid", "the operator's rules cannot be read; `bursar vault` says why"),
-            _ => Self::fault("vault_unavailable", "the wallet does not answer; ask the operator to run `bursar status`"),
+            WalletFault::Rules(_) => {
+                Self::fault("rules_invalid", "the operator's rules cannot be read; `bursar vault` says why")
+            }
+            _ => {
+                Self::fault("vault_unavailable", "the wallet does not answer; ask the operator to run `bursar status`")
+            }
         }
     }
 }
@@ -100,7 +106,10 @@ impl From<AskFault> for End {
 impl From<ContentFault> for End {
     fn from(fault: ContentFault) -> Self {
         tracing::warn!("content could not be kept: {fault}");
-        Self::fault("content_lost", "the answer could not be stored on this machine; ask the operator to check the disk")
+        Self::fault(
+            "content_lost",
+            "the answer could not be stored on this machine; ask the operator to check the disk",
+        )
     }
 }
 

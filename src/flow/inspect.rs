@@ -57,7 +57,11 @@ impl<R: Resolver> Buyer<R> {
         match reply.status() {
             402 => {}
             300..=399 => return Err(End::No(vec![redirect(&reply)])),
-            status => return Ok(Inspection::NothingToPay(format!("the seller answered with status {status} and asks for nothing"))),
+            status => {
+                return Ok(Inspection::NothingToPay(format!(
+                    "the seller answered with status {status} and asks for nothing"
+                )));
+            }
         }
         let headers = reply.headers().to_vec();
         let cap = u64::try_from(MAX_BODY_BYTES).unwrap_or(u64::MAX).saturating_add(1);

@@ -26,9 +26,9 @@ use crate::content::ContentStore;
 use crate::net::{Resolver, Tls};
 use crate::wallet::{Conversation, Wallet};
 use crate::wire::{Demand, Envelope};
-pub use inspect::Inspection;
 use deliver::Paying;
 use end::End;
+pub use inspect::Inspection;
 use visit::{Seen, Visit};
 
 /// The shell's implementation of the tools: it has the network and the content folder, and asks the vault for the rest.
@@ -86,7 +86,9 @@ impl<R: Resolver> Buyer<R> {
         // From here on a signature exists.
         failpoint::reach("serve-authorized");
         let paying = Paying { visit: *visit, signed: *signed, envelope };
-        if let Err(fault) = verify::signed_as_judged(&paying.signed, terms.get(), &rules, vault.welcome().payer, clock::now_s()) {
+        if let Err(fault) =
+            verify::signed_as_judged(&paying.signed, terms.get(), &rules, vault.welcome().payer, clock::now_s())
+        {
             return Ok(told::mismatch(&paying.signed, &rules, &fault));
         }
         Ok(self.deliver(vault, &rules, paying, progress).await)
@@ -187,7 +189,8 @@ impl<R: Resolver> Buyer<R> {
         }
         let built = match (rules.setting(), rules.ca_file()) {
             (Setting::Sandbox, Some(file)) => {
-                let pem = std::fs::read(self.home.join(file)).map_err(|fault| End::unreadable_authority(file, &fault))?;
+                let pem =
+                    std::fs::read(self.home.join(file)).map_err(|fault| End::unreadable_authority(file, &fault))?;
                 Tls::with_authority(Setting::Sandbox, &pem)
             }
             _ => Tls::public(),
@@ -231,4 +234,3 @@ impl<R: Resolver + 'static> Payments for Buyer<R> {
         }
     }
 }
-

@@ -33,7 +33,9 @@ pub(super) fn unwritten_receipt(signed: &Signed, rules: &Rules) -> Receipt {
     Receipt {
         payment: signed.payment.clone(),
         state: PaymentState::Exposed,
-        money: asset.and_then(|asset| Money::of(terms.amount, asset)).unwrap_or_else(|| Money::zero(bursar_policy::Currency::USD)),
+        money: asset
+            .and_then(|asset| Money::of(terms.amount, asset))
+            .unwrap_or_else(|| Money::zero(bursar_policy::Currency::USD)),
         symbol: asset.map(|asset| asset.symbol.clone()).unwrap_or_default(),
         chain: terms.chain,
         payee: terms.payee,
@@ -107,7 +109,9 @@ pub(super) fn past(past: &Past, show: impl Fn(&ContentRef, u16) -> Content) -> P
         Some(Delivery::Answer { status, content, content_error: None }) => {
             (content.as_ref().map(|content| show(content, *status)), (200..=299).contains(status))
         }
-        Some(Delivery::Answer { status, content, .. }) => (content.as_ref().map(|content| show(content, *status)), false),
+        Some(Delivery::Answer { status, content, .. }) => {
+            (content.as_ref().map(|content| show(content, *status)), false)
+        }
         _ => (None, false),
     };
     let trouble = if delivered { None } else { Some(unknown(past.delivery.as_ref())) };
@@ -128,7 +132,9 @@ fn unconfirmed() -> Reason {
 fn unknown(delivery: Option<&Delivery>) -> Reason {
     let sentence: Cow<'static, str> = match delivery {
         None => "nobody wrote down what the seller answered; the amount counts as spent".into(),
-        Some(Delivery::Silence { why }) => format!("the seller gave no usable answer ({why}); the amount counts as spent").into(),
+        Some(Delivery::Silence { why }) => {
+            format!("the seller gave no usable answer ({why}); the amount counts as spent").into()
+        }
         Some(Delivery::Answer { status, .. }) => {
             format!("the seller answered a payment with status {status}; the amount counts as spent").into()
         }
@@ -169,7 +175,13 @@ fn session_line(session: vault::SessionView, now_s: u64) -> SessionLine {
         (false, true) => SessionState::Expired,
         (false, false) => SessionState::Open,
     };
-    SessionLine { name: session.name, budget: session.budget, spent: session.spent, expires_s: session.expires_s, state }
+    SessionLine {
+        name: session.name,
+        budget: session.budget,
+        spent: session.spent,
+        expires_s: session.expires_s,
+        state,
+    }
 }
 
 fn limit_line(limit: vault::LimitView) -> LimitLine {

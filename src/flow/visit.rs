@@ -110,13 +110,16 @@ impl Stored {
     pub(super) fn note(&self) -> Option<Reason> {
         match &self.end {
             BodyEnd::Complete | BodyEnd::OverCap => None,
-            BodyEnd::Cut(fault) | BodyEnd::Encoded(fault) => Some(Reason::new(fault.code().as_str(), fault.to_string())),
+            BodyEnd::Cut(fault) | BodyEnd::Encoded(fault) => {
+                Some(Reason::new(fault.code().as_str(), fault.to_string()))
+            }
         }
     }
 }
 
 /// A redirect is never followed, on either leg.
 pub(super) fn redirect(reply: &Reply) -> Refusal {
-    let location = reply.values("location").next().map_or_else(String::new, |value| String::from_utf8_lossy(value).into_owned());
+    let location =
+        reply.values("location").next().map_or_else(String::new, |value| String::from_utf8_lossy(value).into_owned());
     Refusal::RedirectRefused { status: reply.status(), location: Quoted::of(&location) }
 }

@@ -68,8 +68,7 @@ fn bought_an_hour_ago(stand: &Stand, url: &str) {
         domain_version: "2".to_owned(),
     };
     let payment = PaymentId::from_random([2; 16]);
-    let ask =
-        Ask { terms, envelope: "{}".to_owned(), payer: Address::from_bytes([0x11; 20]), payment, nonce: [3; 32] };
+    let ask = Ask { terms, envelope: "{}".to_owned(), payer: Address::from_bytes([0x11; 20]), payment, nonce: [3; 32] };
     let rules = rules_file::load(&stand.profile.rules(), Setting::Sandbox).unwrap().rules;
     let Counted::Yes(exposed) = ledger.authorize(claim, ask, &rules).unwrap() else { panic!("not admitted") };
     ledger.store_signature(&exposed, &format!("0x{}1b", "ab".repeat(64))).unwrap();

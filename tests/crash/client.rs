@@ -73,7 +73,8 @@ impl Client {
 
     /// The structured content of the answer to call `id`, or nothing when the child ended without one.
     pub(crate) async fn told(&mut self, id: u64) -> Option<Value> {
-        let answer = timeout(PATIENCE, self.answer(id)).await.unwrap_or_else(|_| panic!("no answer in {PATIENCE:?}"))?;
+        let answer =
+            timeout(PATIENCE, self.answer(id)).await.unwrap_or_else(|_| panic!("no answer in {PATIENCE:?}"))?;
         let content = answer.pointer("/result/structuredContent").cloned();
         Some(content.unwrap_or_else(|| panic!("no structured content in {answer}")))
     }

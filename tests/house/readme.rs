@@ -45,7 +45,10 @@ fn every_file_has_a_line_on_the_map() {
         for entry in fs::read_dir(Path::new(ROOT).join(room)).unwrap() {
             let name = entry.unwrap().file_name().to_string_lossy().into_owned();
             let stem = name.strip_suffix(".rs").unwrap_or(&name);
-            if !["lib", "main"].contains(&stem) && !map.contains(&format!("{stem}.rs")) && !map.contains(&format!("{stem}/")) {
+            if !["lib", "main"].contains(&stem)
+                && !map.contains(&format!("{stem}.rs"))
+                && !map.contains(&format!("{stem}/"))
+            {
                 missing.push(format!("{room}/{name}"));
             }
         }

@@ -76,7 +76,8 @@ fn no_test_is_ignored_or_sleeps() {
 #[test]
 fn no_float_is_named_where_money_is_counted() {
     let floats = offenders(|path, text| {
-        let money = path.starts_with(Path::new(ROOT).join("policy/src")) || path.starts_with(Path::new(ROOT).join("vault/src"));
+        let money =
+            path.starts_with(Path::new(ROOT).join("policy/src")) || path.starts_with(Path::new(ROOT).join("vault/src"));
         money && text.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| word == "f32" || word == "f64")
     });
     assert!(floats.is_empty(), "{floats:?}");
@@ -87,7 +88,9 @@ fn the_judge_has_no_windows() {
     let lib = text(&Path::new(ROOT).join("policy/src/lib.rs"));
     assert!(lib.contains("#![no_std]"), "policy must be no_std");
     let peeking = offenders(|path, text| {
-        path.starts_with(Path::new(ROOT).join("policy/src")) && !path.ends_with("tests.rs") && text.contains("use std::")
+        path.starts_with(Path::new(ROOT).join("policy/src"))
+            && !path.ends_with("tests.rs")
+            && text.contains("use std::")
     });
     assert!(peeking.is_empty(), "{peeking:?}");
 }

@@ -71,9 +71,14 @@ fn content(found: &mut Found, want: &WantContent, got: &Value) {
     found.same("content.bytes", &Some(want.bytes), &got["bytes"].as_u64());
     found.same("content.truncated", &Some(want.truncated), &got["truncated"].as_bool());
     found.same("content.withheld", &Some(want.withheld), &got["withheld"].as_bool());
+    let digest = got["sha256"].as_str().unwrap_or("no digest");
+    let ours = got["file"].as_str().is_some_and(|path| path.ends_with(digest));
+    found.same("content.file", &want.file, &ours);
     let text = got["text"].as_str();
     match &want.text {
-        Some(words) => found.same(&format!("`{words}` is in content.text"), &Some(true), &text.map(|text| text.contains(words))),
+        Some(words) => {
+            found.same(&format!("`{words}` is in content.text"), &Some(true), &text.map(|text| text.contains(words)))
+        }
         None => found.same("content.text", &None::<&str>, &text),
     }
 }

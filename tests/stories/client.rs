@@ -27,7 +27,8 @@ impl Client {
         let (stdout, from_server) = tokio::io::duplex(PIPE_BYTES);
         let server = tokio::spawn(serve(payments, stdin, stdout, options));
         let from_server = BufReader::new(from_server);
-        let mut client = Self { to_server, from_server, server, heard: Vec::new(), answers: BTreeMap::new(), last_id: 0 };
+        let mut client =
+            Self { to_server, from_server, server, heard: Vec::new(), answers: BTreeMap::new(), last_id: 0 };
         let hello = json!({
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "stories", "version": "1" }
         });

@@ -24,6 +24,7 @@ const ENDS: &[(&str, &str)] = &[
     ("unresolved", "payment_not_accepted"),
     ("unresolved", "redirect_refused"),
     ("unresolved", "seller_error"),
+    ("unresolved", "settlement_unconfirmed"),
     ("unresolved", "unresolved_before"),
 ];
 
@@ -32,12 +33,8 @@ fn every_refusal_code_owns_a_story_and_every_story_ends_in_a_known_code() {
     let told: BTreeSet<(String, String)> =
         Story::all().into_iter().map(|story| (story.want.outcome, story.want.code)).collect();
     let refused = Refusal::CODES.iter().map(|code| ("refused", *code));
-    let known: BTreeSet<(String, String)> = ENDS
-        .iter()
-        .copied()
-        .chain(refused)
-        .map(|(outcome, code)| (outcome.to_owned(), code.to_owned()))
-        .collect();
+    let known: BTreeSet<(String, String)> =
+        ENDS.iter().copied().chain(refused).map(|(outcome, code)| (outcome.to_owned(), code.to_owned())).collect();
     let untold: Vec<_> = known.difference(&told).collect();
     let unknown: Vec<_> = told.difference(&known).collect();
     assert!(untold.is_empty() && unknown.is_empty(), "without a story: {untold:?}; of no known code: {unknown:?}");
@@ -102,7 +99,8 @@ fn the_readme_explains_every_key_and_placeholder() {
     words.extend(["{port}", "{date}", "{payer}", "{quote}", "{base64"].map(str::to_owned));
     words.extend(["story.md", "rules.toml", "ask.json", "dns.txt", "want.toml", "1-reply.http"].map(str::to_owned));
     words.extend(ENDS.iter().map(|(_, code)| (*code).to_owned()));
-    let explained = |word: &&String| [format!("`{word}"), format!("`[{word}]`")].iter().any(|form| readme.contains(form));
+    let explained =
+        |word: &&String| [format!("`{word}"), format!("`[{word}]`")].iter().any(|form| readme.contains(form));
     let missing: Vec<_> = words.iter().filter(|word| !explained(word)).collect();
     assert!(missing.is_empty(), "fixtures/README.md does not explain {missing:?}");
 }

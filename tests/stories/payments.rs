@@ -89,7 +89,10 @@ impl Paid {
             ("to", *to == terms.payee),
             ("value", *value == terms.amount),
             ("validAfter", *valid_after == wanted_after),
-            ("validBefore", *valid_before == row.receipt.valid_before && *valid_before <= created_s + terms.max_timeout_s),
+            (
+                "validBefore",
+                *valid_before == row.receipt.valid_before && *valid_before <= created_s + terms.max_timeout_s,
+            ),
             ("signature", self.signer(row) == Some(payer)),
         ];
         match fields.iter().find(|(_, holds)| !holds) {
@@ -140,7 +143,9 @@ fn documents(replies: &[Vec<u8>]) -> Vec<Value> {
     texts
         .flat_map(|text| {
             let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
-            let header = |line: &str| line.split_once(": ").filter(|(name, _)| *name == "PAYMENT-REQUIRED").map(|(_, value)| value.to_owned());
+            let header = |line: &str| {
+                line.split_once(": ").filter(|(name, _)| *name == "PAYMENT-REQUIRED").map(|(_, value)| value.to_owned())
+            };
             let values = head.lines().filter_map(header).filter_map(|value| STANDARD.decode(value).ok());
             values.chain([body.as_bytes().to_vec()]).collect::<Vec<_>>()
         })

@@ -56,7 +56,8 @@ async fn play_to_the_end(story: &Story) -> Played {
     let content = ContentStore::open(&sandbox.profile.content_dir()).unwrap();
     let buyer = Arc::new(Buyer::new(&sandbox.profile, wallet, resolver.clone(), content));
     let options = ServeOptions::new("stories");
-    let options = story.want.before.places.map_or(options, |places| ServeOptions::new("stories").purchases_at_once(places));
+    let options =
+        story.want.before.places.map_or(options, |places| ServeOptions::new("stories").purchases_at_once(places));
     let mut client = Client::connect(buyer, options).await;
     let answers = if story.want.before.together {
         call_together(story, &fill, &mut client, &seller).await

@@ -96,6 +96,8 @@ pub(crate) struct WantContent {
     pub(crate) withheld: bool,
     #[serde(default)]
     pub(crate) text: Option<String>,
+    #[serde(default)]
+    pub(crate) file: bool,
 }
 
 /// `[before]`: how things stand when the story begins.
@@ -156,7 +158,8 @@ fn names(story: &str, text: &str) -> BTreeMap<String, Vec<IpAddr>> {
         .map(|line| {
             let mut words = line.split_whitespace();
             let name = words.next().unwrap().to_owned();
-            let address = |word: &str| word.parse().unwrap_or_else(|_| panic!("{story}/dns.txt: `{word}` is no address"));
+            let address =
+                |word: &str| word.parse().unwrap_or_else(|_| panic!("{story}/dns.txt: `{word}` is no address"));
             (name, words.map(address).collect())
         })
         .collect()

@@ -120,13 +120,8 @@ impl AgentConversation {
             return Err(refused);
         };
         let rules = self.vault.rules();
-        let ask = Ask {
-            terms,
-            envelope,
-            payer: key.address(),
-            payment: PaymentId::from_random(random()?),
-            nonce: random()?,
-        };
+        let ask =
+            Ask { terms, envelope, payer: key.address(), payment: PaymentId::from_random(random()?), nonce: random()? };
         match self.vault.ledger.authorize(guard, ask, &rules.rules)? {
             Counted::No { claim, reasons } => {
                 self.work = Work::Claimed(claim);

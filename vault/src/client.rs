@@ -70,6 +70,12 @@ impl AgentClient {
         }
     }
 
+    /// The connection itself, for whoever frames messages of their own.
+    #[must_use]
+    pub const fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
     /// Asks and waits for the reply, for as long as the vault holds it back.
     ///
     /// # Errors

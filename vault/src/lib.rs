@@ -23,11 +23,11 @@ pub mod setup;
 pub mod sign;
 mod wallet;
 
-pub mod client;
-pub mod process;
-pub mod socket;
 mod agent;
+pub mod client;
 mod operator;
+pub mod process;
 mod server;
+pub mod socket;
 mod status;
 mod vault;

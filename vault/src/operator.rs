@@ -101,17 +101,25 @@ impl OperatorConversation {
         Ok(OperatorReply::Unlocked { payer })
     }
 
-    fn open_session(&self, _by: Proven, name: SessionName, budget: Money, minutes: u32) -> Result<OperatorReply, Trouble> {
+    fn open_session(
+        &self,
+        _by: Proven,
+        name: SessionName,
+        budget: Money,
+        minutes: u32,
+    ) -> Result<OperatorReply, Trouble> {
         if minutes == 0 || SESSION_MAX_MINUTES < minutes {
             return Err(trouble("session_minutes", "a session lasts 1 to 527040 minutes; choose a time in between"));
         }
         if !self.vault.rules().rules.assets().any(|asset| asset.currency == budget.currency()) {
             let currency = budget.currency();
-            let message = format!("no asset of the rules is in `{currency}`; open the session in a currency that can be paid");
+            let message =
+                format!("no asset of the rules is in `{currency}`; open the session in a currency that can be paid");
             return Err(Trouble { code: "session_currency", message });
         }
         let mut id = [0_u8; 16];
-        getrandom::fill(&mut id).map_err(|_fault| trouble("no_randomness", "the system gives no random bytes; try again later"))?;
+        getrandom::fill(&mut id)
+            .map_err(|_fault| trouble("no_randomness", "the system gives no random bytes; try again later"))?;
         let life_s = u64::from(minutes).saturating_mul(60);
         match self.vault.ledger.open_session(SessionId::from_random(id), name.clone(), budget, life_s)? {
             SessionOpened::Opened(session) => Ok(OperatorReply::Session(session)),

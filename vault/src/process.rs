@@ -206,7 +206,9 @@ fn unlock_from_file(vault: &Vault) {
         return;
     }
     if !vault.rules_are_accepted() {
-        tracing::warn!("the rules changed since the operator agreed to them; the wallet stays locked until `bursar unlock`");
+        tracing::warn!(
+            "the rules changed since the operator agreed to them; the wallet stays locked until `bursar unlock`"
+        );
         return;
     }
     match vault.wallet.unlock_from_file() {
@@ -267,3 +269,6 @@ fn end_on(mut told: UnixStream, vault: &Arc<Vault>) -> Result<(), StartFault> {
     });
     listening.map(drop).map_err(system)
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,7 +31,9 @@ pub enum ProfileFault {
     #[error("cannot read the account database `{ACCOUNTS}`: {0}")]
     Accounts(#[source] io::Error),
     /// Our user id has no account.
-    #[error("user id {uid} has no home directory in `{ACCOUNTS}`; add the account, or use `--sandbox DIR` to try bursar out")]
+    #[error(
+        "user id {uid} has no home directory in `{ACCOUNTS}`; add the account, or use `--sandbox DIR` to try bursar out"
+    )]
     NoAccount {
         /// Our user id.
         uid: u32,
@@ -294,8 +296,7 @@ fn home_of(accounts: &[u8], uid: u32) -> Option<PathBuf> {
         let mut fields = line.split(|byte| *byte == b':');
         let theirs = fields.nth(2)?;
         let home = fields.nth(2)?;
-        (theirs == wanted.as_bytes() && home.first() == Some(&b'/'))
-            .then(|| PathBuf::from(OsStr::from_bytes(home)))
+        (theirs == wanted.as_bytes() && home.first() == Some(&b'/')).then(|| PathBuf::from(OsStr::from_bytes(home)))
     })
 }
 

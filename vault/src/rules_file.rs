@@ -53,7 +53,7 @@ pub enum RulesFault {
         /// Its path.
         path: PathBuf,
         /// Why.
-        fault: TextFault,
+        fault: Box<TextFault>,
     },
 }
 
@@ -67,7 +67,8 @@ pub fn load(path: &Path, setting: Setting) -> Result<RulesFile, RulesFault> {
     let text = core::str::from_utf8(&bytes)
         .map_err(|fault| RulesFault::NotText { path: path.to_owned(), at: fault.valid_up_to() })?
         .to_owned();
-    let rules = parse(&text, setting).map_err(|fault| RulesFault::Text { path: path.to_owned(), fault })?;
+    let rules =
+        parse(&text, setting).map_err(|fault| RulesFault::Text { path: path.to_owned(), fault: Box::new(fault) })?;
     Ok(RulesFile { digest: Digest::of(text.as_bytes()), text, rules: Arc::new(rules) })
 }
 

@@ -9,7 +9,9 @@ use thiserror::Error;
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SecretFault {
     /// A variable of the environment looks like a wallet key.
-    #[error("the environment variable `{name}` looks like a wallet key; unset it, because environments are logged and inherited, and give the key to `bursar init` at a terminal instead")]
+    #[error(
+        "the environment variable `{name}` looks like a wallet key; unset it, because environments are logged and inherited, and give the key to `bursar init` at a terminal instead"
+    )]
     Variable {
         /// Its name; never its value.
         name: String,
@@ -21,8 +23,18 @@ pub enum SecretFault {
 
 /// Parts of names that mean a wallet key whatever the value is.
 const KEY_NAMES: [&str; 12] = [
-    "PRIVATE_KEY", "PRIVATEKEY", "PRIV_KEY", "PRIVKEY", "MNEMONIC", "SEED_PHRASE", "SEEDPHRASE", "WALLET_SECRET",
-    "WALLET_KEY", "WALLET_SEED", "PAYER_PK", "WALLET_PK",
+    "PRIVATE_KEY",
+    "PRIVATEKEY",
+    "PRIV_KEY",
+    "PRIVKEY",
+    "MNEMONIC",
+    "SEED_PHRASE",
+    "SEEDPHRASE",
+    "WALLET_SECRET",
+    "WALLET_KEY",
+    "WALLET_SEED",
+    "PAYER_PK",
+    "WALLET_PK",
 ];
 
 /// Parts of names that mean a key when the value has the form of one.
@@ -84,7 +96,9 @@ mod tests {
 
     #[test]
     fn names_that_mean_a_key_are_found_whatever_they_hold() {
-        for name in ["PRIVATE_KEY", "EVM_PRIVATE_KEY", "private_key", "MNEMONIC", "MY_SEED_PHRASE", "WALLET_SECRET", "PAYER_PK"] {
+        for name in
+            ["PRIVATE_KEY", "EVM_PRIVATE_KEY", "private_key", "MNEMONIC", "MY_SEED_PHRASE", "WALLET_SECRET", "PAYER_PK"]
+        {
             assert!(found(name, "anything"), "{name}");
             assert!(!found(name, ""), "{name} is unset in all but name");
         }

@@ -192,13 +192,18 @@ fn accept<C: Conversation>(
         }
         match enter(room, &stream) {
             Entry::Closed => return,
-            Entry::Full => say_fault::<C>(&stream, "vault_busy", "too many connections are open; close one and try again".to_owned()),
+            Entry::Full => say_fault::<C>(
+                &stream,
+                "vault_busy",
+                "too many connections are open; close one and try again".to_owned(),
+            ),
             Entry::In(seat, peer) => {
                 let greet = Arc::clone(greet);
-                let started = thread::Builder::new().name("conversation".to_owned()).stack_size(STACK_BYTES).spawn(move || {
-                    let _seat = seat;
-                    converse(&stream, greet(peer));
-                });
+                let started =
+                    thread::Builder::new().name("conversation".to_owned()).stack_size(STACK_BYTES).spawn(move || {
+                        let _seat = seat;
+                        converse(&stream, greet(peer));
+                    });
                 if let Err(fault) = started {
                     tracing::warn!(%fault, "cannot start a thread for a connection");
                 }

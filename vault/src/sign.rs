@@ -23,7 +23,9 @@ pub enum SignFault {
     #[error("the payment is for another account than the unlocked key; nothing was signed, check the keystore")]
     OtherAccount,
     /// The signature does not recover to the payer: a broken machine. It is not used, and the row stays counted.
-    #[error("the signature that was made does not belong to the paying account; lock the wallet and do not use this machine")]
+    #[error(
+        "the signature that was made does not belong to the paying account; lock the wallet and do not use this machine"
+    )]
     Mismatch,
     /// The row names an asset other than the table's.
     #[error("the payment names another asset than the table; nothing was signed")]

@@ -117,8 +117,6 @@ fn is_our_socket(meta: &fs::Metadata) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up should stop at once")]
-
     use super::*;
 
     #[test]

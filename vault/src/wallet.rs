@@ -1,6 +1,6 @@
 //! The key while the vault runs: locked or unlocked, and who may unlock it. Must never hand the key out of the crate.
 
-use crate::guarded::{self, GuardFault};
+use crate::guarded;
 use crate::keystore::{Keystore, KeystoreFault};
 use crate::passphrase::{Gatekeeper, PASSPHRASE_MAX_BYTES, PassphraseFault, Proven};
 use crate::protocol::Passphrase;
@@ -68,24 +68,22 @@ impl Wallet {
         self.gatekeeper.prove(passphrase, now)
     }
 
-    /// Unlocks the key for the operator, with the operator's passphrase or, where the keystore has one of its own, with
-    /// the passphrase file's.
+    /// Unlocks the key for the operator: with the passphrase file's words where the keystore has a passphrase of its own,
+    /// with the operator's otherwise.
     pub(crate) fn unlock(&self, passphrase: &Passphrase, now: Instant) -> Result<Address, UnlockFault> {
         let key = self.gatekeeper.prove_by(now, || -> Result<Option<Key>, UnlockFault> {
             if self.gatekeeper.matches(passphrase)?.is_none() {
                 return Ok(None);
             }
-            match self.keystore.unlock(passphrase) {
-                Ok(key) => Ok(Some(key)),
-                Err(KeystoreFault::Passphrase) => match self.filed()?.map(|filed| self.keystore.unlock(&filed)) {
-                    Some(Ok(key)) => Ok(Some(key)),
-                    Some(Err(KeystoreFault::Passphrase)) | None => {
-                        Err(UnlockFault::OtherPassphrase { path: self.passphrase_file.clone() })
-                    }
-                    Some(Err(fault)) => Err(fault.into()),
-                },
-                Err(fault) => Err(fault.into()),
+            let filed = self.filed()?;
+            for candidate in filed.iter().chain([passphrase]) {
+                match self.keystore.unlock(candidate) {
+                    Ok(key) => return Ok(Some(key)),
+                    Err(KeystoreFault::Passphrase) => {}
+                    Err(fault) => return Err(fault.into()),
+                }
             }
+            Err(UnlockFault::OtherPassphrase { path: self.passphrase_file.clone() })
         })?;
         Ok(self.hold(key))
     }
@@ -105,21 +103,24 @@ impl Wallet {
     }
 
     /// The first line of the passphrase file.
-    fn filed(&self) -> Result<Option<Passphrase>, PassphraseFault> {
+    fn filed(&self) -> Result<Option<Passphrase>, UnlockFault> {
         let cap = u64::try_from(PASSPHRASE_MAX_BYTES).unwrap_or(u64::MAX).saturating_add(2);
-        let Some(bytes) = guarded::read_if_there(&self.passphrase_file, cap)? else {
+        let Some(bytes) = guarded::read_if_there(&self.passphrase_file, cap).map_err(PassphraseFault::from)? else {
             return Ok(None);
         };
         let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = core::str::from_utf8(line)
-            .map_err(|_fault| PassphraseFault::Guard(GuardFault::NotFile { path: self.passphrase_file.clone() }))?;
+            .map_err(|_fault| UnlockFault::OtherPassphrase { path: self.passphrase_file.clone() })?;
         Ok(Some(Passphrase::new(Zeroizing::new(text.to_owned()))))
     }
 }
 
 impl fmt::Debug for Wallet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wallet").field("address", &self.address()).field("locked", &self.is_locked()).finish_non_exhaustive()
+        f.debug_struct("Wallet")
+            .field("address", &self.address())
+            .field("locked", &self.is_locked())
+            .finish_non_exhaustive()
     }
 }

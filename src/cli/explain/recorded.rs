@@ -56,9 +56,13 @@ mod tests {
 
     #[test]
     fn an_answer_is_split_into_status_fields_and_body() {
-        let recorded = parse(b"HTTP/1.1 402 Payment Required\r\nPayment-Required:  abc \nX: y:z\n\nbody\r\n\r\n").unwrap();
+        let recorded =
+            parse(b"HTTP/1.1 402 Payment Required\r\nPayment-Required:  abc \nX: y:z\n\nbody\r\n\r\n").unwrap();
         assert_eq!(recorded.status, 402);
-        assert_eq!(recorded.headers, [("payment-required".to_owned(), b"abc".to_vec()), ("x".to_owned(), b"y:z".to_vec())]);
+        assert_eq!(
+            recorded.headers,
+            [("payment-required".to_owned(), b"abc".to_vec()), ("x".to_owned(), b"y:z".to_vec())]
+        );
         assert_eq!(recorded.body, b"body\r\n\r\n");
     }
 

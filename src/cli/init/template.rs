@@ -33,7 +33,12 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
     let hosts = if choices.origins.is_empty() {
         HOST_EXAMPLE.to_owned()
     } else {
-        choices.origins.iter().map(|origin| format!("[[host]]\norigin = \"{origin}\"\n{HOST_CHOICES}")).collect::<Vec<_>>().join("\n")
+        choices
+            .origins
+            .iter()
+            .map(|origin| format!("[[host]]\norigin = \"{origin}\"\n{HOST_CHOICES}"))
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     let sandbox = match choices.setting {
         Setting::Real => String::new(),
@@ -116,7 +121,8 @@ mod tests {
 
     #[test]
     fn every_combination_is_accepted_by_the_one_reader_of_rules() {
-        let origins: Vec<Origin> = vec!["https://api.example.com".parse().unwrap(), "https://b.example:8443".parse().unwrap()];
+        let origins: Vec<Origin> =
+            vec!["https://api.example.com".parse().unwrap(), "https://b.example:8443".parse().unwrap()];
         let payees: Vec<Address> = vec!["0x209693Bc6afc0C5328bA36FaF03C514EF312287C".parse().unwrap()];
         for setting in [Setting::Real, Setting::Sandbox] {
             for origins in [&[][..], &origins] {

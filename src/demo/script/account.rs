@@ -51,12 +51,12 @@ pub(crate) struct Visits {
 
 impl fmt::Display for Visits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} request{}", self.requests, if self.requests == 1 { "" } else { "s" })?;
-        match (self.payments, self.signatures) {
-            (0, _) => f.write_str(", none with a payment"),
-            (payments, signatures) if payments == signatures => write!(f, ", {payments} with a payment"),
-            (payments, 1) => write!(f, ", {payments} with the same payment"),
-            (payments, signatures) => write!(f, ", {payments} with payments ({signatures} different)"),
+        match (self.requests, self.payments, self.signatures) {
+            (1, 0, _) => f.write_str("1 unpaid request"),
+            (requests, 0, _) => write!(f, "{requests} unpaid requests"),
+            (requests, paid, different) if paid == different => write!(f, "{requests} requests, {paid} paid"),
+            (requests, paid, 1) => write!(f, "{requests} requests, {paid} with the same payment"),
+            (requests, paid, different) => write!(f, "{requests} requests, {paid} paid, {different} differently"),
         }
     }
 }
@@ -104,7 +104,7 @@ impl Account {
 
     fn signatures(&self) -> String {
         let told = match (self.seen, self.signed, self.counted) {
-            (0, 0, 0) => "no signature".to_owned(),
+            (0, 0, 0) => "nothing signed".to_owned(),
             (1, 1, 1) => "1 signature".to_owned(),
             (seen, signed, counted) if seen == signed && signed == counted => format!("{seen} signatures"),
             (seen, signed, counted) => {
@@ -129,14 +129,19 @@ impl fmt::Display for Account {
             .collect();
         f.write_str(&ends.join(", "))?;
         if !self.reasons.is_empty() {
-            write!(f, " ({}; the model hears {})", listed(&self.reasons), listed(&self.told))?;
+            write!(f, " ({}", listed(&self.reasons))?;
+            if self.told != self.reasons {
+                write!(f, ", told as {}", listed(&self.told))?;
+            }
+            f.write_str(")")?;
         }
         if !self.ends.is_empty() {
             f.write_str("; ")?;
         }
+        f.write_str(&self.signatures())?;
         match self.moved {
-            0 => write!(f, "{}; nothing moved", self.signatures())?,
-            units => write!(f, "{}; {} moved", self.signatures(), dollars(units))?,
+            0 => f.write_str(", nothing moved")?,
+            units => write!(f, ", {} moved", dollars(units))?,
         }
         if let Some(visits) = self.visits {
             write!(f, "; {visits}")?;
@@ -159,24 +164,23 @@ mod tests {
     #[test]
     fn an_account_reads_like_a_sentence() {
         for (account, text) in [
-            (Account::of("paid", 1).paying(1, 50_000), "paid; 1 signature; 0.05 moved"),
+            (Account::of("paid", 1).paying(1, 50_000), "paid; 1 signature, 0.05 moved"),
             (
-                Account::of("refused", 1).because(&["payee_not_allowed"], "offer_refused"),
-                "refused (payee_not_allowed; the model hears offer_refused); no signature; nothing moved",
+                Account::of("refused", 1).because(&["payee_not_allowed"], "offer_refused").visited(1, 0, 0),
+                "refused (payee_not_allowed, told as offer_refused); nothing signed, nothing moved; 1 unpaid request",
             ),
             (
-                Account::of("paid", 20).and("refused", 5).paying(20, 1_000_000).leaving_spent("1.00 USD"),
-                "20 paid, 5 refused; 20 signatures; 1.00 moved; the session has used 1.00 USD",
+                Account::of("paid", 20).and("refused", 5).because(&["over"], "over").paying(20, 1_000_000),
+                "20 paid, 5 refused (over); 20 signatures, 1.00 moved",
             ),
-            (Account::default().paying(1, 50_000), "1 signature; 0.05 moved"),
-            (Account::of("paid", 1).exposing(1, 0), "paid; 1 signature, not settled; nothing moved"),
             (
-                Account::of("failed", 1).visited(1, 0, 0),
-                "failed; no signature; nothing moved; 1 request, none with a payment",
+                Account::default().paying(1, 1).leaving_spent("0.05 USD"),
+                "1 signature, 0.000001 moved; the session has used 0.05 USD",
             ),
+            (Account::of("paid", 1).exposing(1, 0), "paid; 1 signature, not settled, nothing moved"),
             (
                 Account::of("paid", 2).paying(1, 0).visited(3, 2, 1),
-                "2 paid; 1 signature; nothing moved; 3 requests, 2 with the same payment",
+                "2 paid; 1 signature, nothing moved; 3 requests, 2 with the same payment",
             ),
         ] {
             assert_eq!(account.to_string(), text);

@@ -38,6 +38,9 @@ impl Folder {
     /// The folder at `path`, which must not exist yet and stays afterwards.
     pub(crate) fn kept(path: &Path) -> Result<Self, StageFault> {
         let path = std::path::absolute(path).map_err(|fault| system("resolve the folder's path", fault))?;
+        if path.symlink_metadata().is_ok() {
+            return Err(StageFault::Occupied { path });
+        }
         Self::made(path, Fate::Kept)
     }
 
@@ -108,6 +111,6 @@ mod tests {
         drop(Folder::kept(&inner).unwrap());
         assert!(inner.is_dir());
         let again = Folder::kept(&inner).unwrap_err().to_string();
-        assert!(again.contains("kept"), "{again}");
+        assert!(again.contains("does not exist yet"), "{again}");
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use bursar::net::{Ask, PinFault, pin};
+use bursar_policy::Site;
 use bursar_policy::errand::{Errand, Method};
 use bursar_policy::gate::may_visit;
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
-use bursar_policy::Site;
 use serde_json::Value;
 
 use super::policy::{self, ADDRESS, HOST, URL};
@@ -26,14 +26,16 @@ pub(crate) fn run(row: &Row) -> Option<Result<(), String>> {
     let urls = urls(row)?;
     let rules = policy::rules(row);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let run = |url: &String| resolvers(row).into_iter().try_for_each(|names| {
-        let script = Script::new(names);
-        let reached = runtime.block_on(reach(&rules, url, &script));
-        if script.asked().len() > 1 {
-            return Err(format!("`{url}`: the resolver was asked {:?}", script.asked()));
-        }
-        compare(row, reached).map_err(|difference| format!("`{url}`: {difference}"))
-    });
+    let run = |url: &String| {
+        resolvers(row).into_iter().try_for_each(|names| {
+            let script = Script::new(names);
+            let reached = runtime.block_on(reach(&rules, url, &script));
+            if script.asked().len() > 1 {
+                return Err(format!("`{url}`: the resolver was asked {:?}", script.asked()));
+            }
+            compare(row, reached).map_err(|difference| format!("`{url}`: {difference}"))
+        })
+    };
     Some(urls.iter().try_for_each(run))
 }
 
@@ -86,7 +88,9 @@ fn resolvers(row: &Row) -> Vec<BTreeMap<String, Vec<IpAddr>>> {
     let first = row.input.pointer("/dns/A/0").filter(|first| first.is_array());
     let said: Vec<&Value> = match first {
         Some(first) => first.as_array().unwrap().iter().collect(),
-        None => ["/dns/A", "/dns/AAAA"].iter().filter_map(|kind| row.input.pointer(kind)?.as_array()).flatten().collect(),
+        None => {
+            ["/dns/A", "/dns/AAAA"].iter().filter_map(|kind| row.input.pointer(kind)?.as_array()).flatten().collect()
+        }
     };
     let addresses = said.iter().map(|said| {
         let text = said.as_str().unwrap();

@@ -65,7 +65,8 @@ fn no_address_of_a_real_seller_has_a_wrong_checksum() {
     let Some(captures) = captures() else { return };
     let mut count = 0;
     for (name, capture) in &captures {
-        let body: Value = capture["body_raw"].as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let body: Value =
+            capture["body_raw"].as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         for document in [&capture["payment_required_json"], &body] {
             addresses(document, &mut |text| {
                 count += 1;
@@ -111,7 +112,8 @@ fn answer(capture: &Value) -> Answer {
 fn errand(capture: &Value) -> Errand {
     let body: Value = capture["body_raw"].as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let header = &capture["payment_required_json"];
-    let named = [&header["resource"]["url"], &body["resource"]["url"], &body["accepts"][0]["resource"], &header["resource"]];
+    let named =
+        [&header["resource"]["url"], &body["resource"]["url"], &body["accepts"][0]["resource"], &header["resource"]];
     let named = named.iter().find_map(|value| Site::parse(&value.as_str()?.replace("http://", "https://")).ok());
     let site = named.unwrap_or_else(|| Site::parse(URL).unwrap());
     Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None }

@@ -2,7 +2,8 @@
 
 use super::row::Row;
 
-const ELSEWHERE: &str = "about processes, keys, files, clocks, disks or several at once, which this test does not touch";
+const ELSEWHERE: &str =
+    "about processes, keys, files, clocks, disks or several at once, which this test does not touch";
 const CHAIN: &str = "needs a chain to be asked, which comes later";
 const TIME: &str = "needs minutes or hours to pass";
 const OTHERWISE: &str = "decided otherwise here, on the safe side";

@@ -1,5 +1,4 @@
 //! Keystores: a known foreign vector, round trips, and what must not open.
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up should stop at once")]
 
 use super::*;
 
@@ -83,7 +82,9 @@ fn a_foreign_or_damaged_file_is_told_by_its_part() {
 
 #[test]
 fn exactly_one_key_is_read_and_a_fault_never_repeats_it() {
-    for fine in [TYPED.to_owned(), format!("0x{TYPED}"), format!("{TYPED}\n"), format!("{TYPED}\r\n"), TYPED.to_uppercase()] {
+    for fine in
+        [TYPED.to_owned(), format!("0x{TYPED}"), format!("{TYPED}\n"), format!("{TYPED}\r\n"), TYPED.to_uppercase()]
+    {
         assert!(parse_key(&fine).is_ok());
     }
     for bad in [

@@ -1,12 +1,11 @@
 //! Finding, checking and locking the ledger's file. Must never make a ledger where one was expected.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use bursar_policy::rules::Setting;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
 use rustix::process::geteuid;
 
@@ -76,6 +75,7 @@ pub(super) fn create(
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
     made.map_err(|fault| unreachable_file(&draft, &fault))?;
     let mut conn = connect(&draft)?;
+    schema::configure(&conn)?;
     schema::write(&mut conn)?;
     let begun = conn.transaction()?;
     events::append(&begun, clock.recorded_s, &Event::new(EventKind::LedgerCreated, format!("ledger {ledger_id}")))?;
@@ -114,6 +114,8 @@ pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
     let file = canonical(&place.file)?;
     check_file(&file)?;
     let conn = connect(&file)?;
+    identify(&conn, &file)?;
+    schema::configure(&conn).map_err(|fault| content_fault(fault, &file))?;
     check_content(&conn, &file)?;
     let found = meta::read(&conn)?;
     let wanted = meta::setting_word(place.setting);
@@ -143,7 +145,6 @@ fn connect(file: &Path) -> Result<Connection, LedgerFault> {
     if conn.is_readonly("main")? {
         return Err(LedgerFault::ReadOnly { path: file.to_owned() });
     }
-    schema::configure(&conn).map_err(|fault| content_fault(fault, file))?;
     Ok(conn)
 }
 
@@ -158,28 +159,34 @@ fn check_file(file: &Path) -> Result<(), LedgerFault> {
     if mode != 0o600 || found.uid() != geteuid().as_raw() {
         return Err(LedgerFault::Loose { path: file.to_owned(), mode });
     }
-    let mut magic = [0_u8; 16];
-    let read = File::open(file).and_then(|mut open| open.read_exact(&mut magic));
-    if read.is_err() || &magic != b"SQLite format 3\0" {
-        return Err(LedgerFault::Foreign { path: file.to_owned() });
-    }
+    // The content is read through SQLite alone: a second way into the file would undo its locks when it is closed.
     Ok(())
 }
 
-/// Whether the content is a whole ledger of this program and version.
-pub(super) fn check_content(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
+/// Whether the file is a ledger, and of this version. Only reads, so that a file of somebody else stays as it is.
+fn identify(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
     let number = |name| schema::pragma(conn, name).map_err(|fault| content_fault(fault, file));
+    let foreign = || LedgerFault::Foreign { path: file.to_owned() };
+    if let Err(fault) = conn.pragma_query_value(None, "schema_version", |_row| Ok(())) {
+        let no_database = fault.sqlite_error_code() == Some(ErrorCode::NotADatabase);
+        return Err(if no_database { foreign() } else { content_fault(fault.into(), file) });
+    }
     if number("application_id")? != schema::APPLICATION_ID.to_string() {
-        return Err(LedgerFault::Foreign { path: file.to_owned() });
+        return Err(foreign());
     }
     let version: i64 = number("user_version")?.parse().unwrap_or(0);
     if schema::VERSION < version {
         return Err(LedgerFault::Newer { path: file.to_owned(), version });
     }
-    let corrupt = |detail: &str| LedgerFault::Corrupt { path: file.to_owned(), detail: detail.to_owned() };
     if version != schema::VERSION {
-        return Err(corrupt("it has no schema version"));
+        return Err(LedgerFault::Corrupt { path: file.to_owned(), detail: "it has no schema version".to_owned() });
     }
+    Ok(())
+}
+
+/// Whether the content is whole.
+fn check_content(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
+    let corrupt = |detail: &str| LedgerFault::Corrupt { path: file.to_owned(), detail: detail.to_owned() };
     let verdict: String = conn
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|fault| content_fault(fault.into(), file))?;

@@ -38,7 +38,9 @@ pub enum FrameFault {
         cap: u32,
     },
     /// It is not one message of the expected kind.
-    #[error("a frame is not a message this socket knows (line {line}, column {column}); check that both ends are the same version")]
+    #[error(
+        "a frame is not a message this socket knows (line {line}, column {column}); check that both ends are the same version"
+    )]
     Unreadable {
         /// Line in the JSON text.
         line: usize,
@@ -158,7 +160,12 @@ pub fn write<T: Serialize>(mut stream: &UnixStream, message: &T, cap: u32) -> Re
     stream.write_all(&frame).map_err(|fault| late_or_socket(fault, FRAME_DEADLINE))
 }
 
-fn fill(mut stream: &UnixStream, mut rest: &mut [u8], until: Option<Instant>, deadline: Duration) -> Result<(), FrameFault> {
+fn fill(
+    mut stream: &UnixStream,
+    mut rest: &mut [u8],
+    until: Option<Instant>,
+    deadline: Duration,
+) -> Result<(), FrameFault> {
     while !rest.is_empty() {
         let left = until.map_or(deadline, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {

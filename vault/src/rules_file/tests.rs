@@ -1,5 +1,4 @@
 //! Rules files: refused with file and line, in one sentence, with the nearest key.
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up should stop at once")]
 
 use super::*;
 
@@ -29,13 +28,19 @@ fn a_whole_file_is_read_once_with_its_digest() {
     let file = load(&path, Setting::Sandbox).unwrap();
     assert_eq!(file.text, FINE);
     assert_eq!(file.digest, Digest::of(FINE.as_bytes()));
-    assert!(matches!(load(&folder.path().join("none"), Setting::Sandbox), Err(RulesFault::Guard(GuardFault::Missing { .. }))));
+    assert!(matches!(
+        load(&folder.path().join("none"), Setting::Sandbox),
+        Err(RulesFault::Guard(GuardFault::Missing { .. }))
+    ));
 }
 
 #[test]
 fn an_unknown_key_names_its_line_and_the_nearest_one() {
     let sentence = said(&FINE.replace("max_per_payment", "max_per_paymant"));
-    assert!(sentence.starts_with("line 3: unknown key `max_per_paymant`; did you mean `max_per_payment`?"), "{sentence}");
+    assert!(
+        sentence.starts_with("line 3: unknown key `max_per_paymant`; did you mean `max_per_payment`?"),
+        "{sentence}"
+    );
     let sentence = said(&FINE.replace("window =", "zzz ="));
     assert!(sentence.contains("line 11: unknown key `zzz`"), "{sentence}");
     assert!(!sentence.contains('\n'));

@@ -6,8 +6,8 @@ use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::process::{self, Running};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, ContentRef, Delivery, OperatorAsk, OperatorReply, OperatorStatus, Passphrase, Receipt,
-    Report, SettlementClaim, Signed,
+    AgentAsk, AgentReply, Claimed, ContentRef, Delivery, OperatorAsk, OperatorReply, OperatorStatus, Passphrase,
+    Receipt, Report, SettlementClaim, Signed,
 };
 use bursar_vault::setup::{self, NewKey, Unlocking};
 use std::sync::Arc;
@@ -195,7 +195,7 @@ pub(crate) fn terms(cents: u128) -> Terms {
         chain: ChainId::BASE_SEPOLIA,
         asset: USDC.parse().unwrap(),
         payee: PAYEE.parse().unwrap(),
-        amount: Amount::new(cents * 10_000).unwrap(),
+        amount: Amount::new(cents.checked_mul(10_000).unwrap()).unwrap(),
         max_timeout_s: 60,
         domain_name: "USDC".to_owned(),
         domain_version: "2".to_owned(),
@@ -245,7 +245,7 @@ impl TimeSource for Dial {
     }
 
     fn boot_ms(&self) -> u64 {
-        self.0.load(Ordering::SeqCst) * 1000
+        self.0.load(Ordering::SeqCst).saturating_mul(1000)
     }
 
     fn boot_id(&self) -> String {

@@ -78,6 +78,28 @@ fn a_full_disk_latches_until_a_person_looks_and_loses_nothing() {
 }
 
 #[test]
+fn a_file_that_can_no_longer_be_written_latches_in_memory_alone() {
+    let mut world = World::new("", "10 USD");
+    let exposed = world.authorize(errand("a"), CENT).unwrap();
+    let read_only = world.ledger().writer.ask(|tx| {
+        tx.conn.pragma_update(None, "query_only", "ON")?;
+        Ok(crate::ledger::Answer::AtOnce(()))
+    });
+    read_only.unwrap();
+    let fault = world.ledger().store_signature(&exposed, &super::world::signature()).unwrap_err();
+    assert!(matches!(fault, LedgerFault::Storage { .. }), "{fault:?}");
+    assert!(world.ledger().latched().is_some());
+    drop(exposed);
+    assert!(matches!(world.claim(errand("a")), Claim::Repeat(past) if past.receipt.outcome == "unresolved"));
+    assert_eq!(world.ledger().log(1, None).unwrap()[0].kind, "exposed", "the disk does not know of the latch");
+    world.ledger().unlatch().unwrap();
+    world.buy(errand("b"), CENT);
+    world.reopen();
+    assert_eq!(world.spent(), money("0.02 USD"), "what was exposed counts");
+    assert_eq!(world.ledger().latched(), None);
+}
+
+#[test]
 fn a_latch_survives_a_restart_and_a_refused_ask_tells_why() {
     let mut world = World::new("", "10 USD");
     let guard = world.new_claim(errand("a"));

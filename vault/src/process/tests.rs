@@ -1,0 +1,73 @@
+//! What only real money has: full key derivation cost, import, and rules that the operator agreed to.
+
+use super::*;
+use crate::protocol::Passphrase;
+use crate::setup::{NewKey, SetupFault, Typed, Unlocking};
+use bursar_policy::Setting;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+const RULES: &str = r#"
+[payment]
+max_per_payment = "0.05 USD"
+networks = ["eip155:8453"]
+assets = ["eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"]
+recipients = ["0x209693Bc6afc0C5328bA36FaF03C514EF312287C"]
+allow_any_host = true
+"#;
+
+fn said(text: &str) -> Passphrase {
+    Passphrase::new(Zeroizing::new(text.to_owned()))
+}
+
+fn make(profile: &Profile, passphrase: &str) -> Result<bursar_policy::Address, SetupFault> {
+    let key = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318";
+    let typed = NewKey::Imported(Typed::new(Zeroizing::new(format!("0x{key}\n"))));
+    setup::initialise(profile, RULES, typed, &said(passphrase), Unlocking::ByFile)
+}
+
+fn starts(profile: &Profile) -> Running {
+    start(profile, None, Box::new(MachineTime)).unwrap()
+}
+
+fn home(folder: &Path) -> Profile {
+    Profile::at(&folder.join("home"), Setting::Real)
+}
+
+#[test]
+fn real_money_unlocks_by_file_only_under_rules_that_the_operator_agreed_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = home(folder.path());
+    assert!(matches!(make(&profile, "short"), Err(SetupFault::Passphrase(PassphraseFault::Length { least: 8 }))));
+    let payer = make(&profile, "long enough").unwrap();
+    assert_eq!(payer.to_string(), "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23");
+    assert!(std::fs::read_to_string(profile.keystore()).unwrap().contains("\"n\": 262144"));
+
+    let running = starts(&profile);
+    assert!(!running.vault.wallet.is_locked());
+    running.stop();
+
+    std::fs::write(profile.rules(), RULES.replace("0.05 USD", "50.00 USD")).unwrap();
+    let running = starts(&profile);
+    assert!(running.vault.wallet.is_locked(), "rules that were edited while no vault ran need the operator's word");
+    running.vault.wallet.unlock(&said("long enough"), Instant::now()).unwrap();
+    running.vault.accept_rules(&running.vault.rules()).unwrap();
+    running.stop();
+    assert!(!starts(&profile).vault.wallet.is_locked());
+
+    let play = Profile::at(profile.home(), Setting::Sandbox);
+    let fault = start(&play, None, Box::new(MachineTime)).map(drop).unwrap_err();
+    assert!(matches!(fault, StartFault::Ledger(LedgerFault::Setting { .. })), "{fault}");
+}
+
+#[test]
+fn a_sandbox_is_nothing_to_real_money() {
+    let folder = tempfile::tempdir().unwrap();
+    let play = Profile::at(&folder.path().join("home"), Setting::Sandbox);
+    let rules = RULES
+        .replace("8453", "84532")
+        .replace("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "036CbD53842c5426634e7929541eC2318f3dCF7e");
+    setup::initialise(&play, &rules, NewKey::Generated, &said("x"), Unlocking::ByPerson).unwrap();
+    let fault = start(&home(folder.path()), None, Box::new(MachineTime)).map(drop).unwrap_err();
+    assert!(matches!(fault, StartFault::Ledger(LedgerFault::Setting { .. })), "{fault}");
+}

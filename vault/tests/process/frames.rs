@@ -1,0 +1,107 @@
+//! Bytes that are no message: one fault, the connection closes, the vault lives on.
+
+use crate::world::{Sandbox, errand};
+use bursar_vault::protocol::frame::{self, REPLY_MAX_BYTES};
+use bursar_vault::protocol::{AgentAsk, Claimed};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::io::Write;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// What a vault says to these bytes before it closes the connection: the codes of its faults.
+fn answers(path: &Path, bytes: &[u8]) -> Vec<String> {
+    let mut stream = UnixStream::connect(path).unwrap();
+    // The vault may close before it has taken everything; that is its right.
+    drop(stream.write_all(bytes));
+    drop(stream.shutdown(Shutdown::Write));
+    let mut codes = Vec::new();
+    while let Ok(Some(content)) = frame::read(&stream, REPLY_MAX_BYTES, None) {
+        let reply: serde_json::Value = serde_json::from_slice(&content).unwrap();
+        codes.push(said(&reply, "/fault/code").unwrap_or("no fault").to_owned());
+        let message = said(&reply, "/fault/message").unwrap_or_default();
+        assert!(!message.contains('\n') && !message.ends_with('.'), "{message}");
+    }
+    codes
+}
+
+fn said<'a>(reply: &'a serde_json::Value, place: &str) -> Option<&'a str> {
+    reply.pointer(place)?.as_str()
+}
+
+fn framed(content: &[u8]) -> Vec<u8> {
+    let mut bytes = u32::try_from(content.len()).unwrap().to_be_bytes().to_vec();
+    bytes.extend_from_slice(content);
+    bytes
+}
+
+#[test]
+fn every_kind_of_bad_frame_gets_one_fault_and_a_closed_connection() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let hello = br#"{"hello":{"protocol":1,"session":null}}"#;
+    let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+    let twice = [framed(b"?"), framed(hello)].concat();
+    for path in [sandbox.profile.agent_sock(), sandbox.profile.operator_sock()] {
+        for (what, bytes) in [
+            ("zero length", vec![0, 0, 0, 0]),
+            ("over the cap", vec![0xff, 0xff, 0xff, 0xff]),
+            ("one over the cap", 262_145_u32.to_be_bytes().to_vec()),
+            ("not JSON", framed(b"hello")),
+            ("not UTF-8", framed(b"{\"hello\xff\":1}")),
+            ("an unknown ask", framed(br#"{"sign":{"digest":"0x00"}}"#)),
+            ("an unknown member", framed(br#"{"hello":{"protocol":1,"session":null,"x":1}}"#)),
+            ("a doubled member", framed(br#"{"hello":{"protocol":1,"protocol":1,"session":null}}"#)),
+            ("a float", framed(br#"{"hello":{"protocol":1.0,"session":null}}"#)),
+            ("too deep", framed(deep.as_bytes())),
+            ("two values", framed(br#""status" "status""#)),
+            ("a bad one before a good one", twice.clone()),
+        ] {
+            assert_eq!(answers(&path, &bytes), ["bad_frame"], "{what}");
+        }
+        for (what, bytes) in
+            [("nothing", vec![]), ("half a header", vec![0, 0]), ("half a frame", vec![0, 0, 0, 9, b'{'])]
+        {
+            assert_eq!(answers(&path, &bytes), Vec::<String>::new(), "{what}");
+        }
+    }
+    assert!(matches!(sandbox.agent().claim(&errand("a")), Claimed::New));
+}
+
+#[test]
+fn arbitrary_bytes_never_kill_the_vault_nor_move_money() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let sockets = [sandbox.profile.agent_sock(), sandbox.profile.operator_sock()];
+    let bytes = prop_oneof![
+        proptest::collection::vec(any::<u8>(), 0..200),
+        proptest::collection::vec(any::<u8>(), 1..200).prop_map(|content| framed(&content)),
+        ".{0,80}".prop_map(|text| framed(serde_json::to_string(&text).unwrap().as_bytes())),
+        mangled(),
+    ];
+    let mut runner = TestRunner::new(Config { cases: 400, failure_persistence: None, ..Config::default() });
+    let run = runner.run(&(bytes, 0..2_usize), |(bytes, door)| {
+        for code in answers(&sockets[door], &bytes) {
+            prop_assert_ne!(code, "no fault");
+        }
+        Ok(())
+    });
+    run.unwrap();
+    assert!(matches!(sandbox.agent().claim(&errand("a")), Claimed::New));
+    let status = sandbox.operator().status();
+    assert_eq!((status.held.len(), status.frozen), (0, None));
+}
+
+/// A real ask with one byte changed or cut short, without a hello before it.
+fn mangled() -> impl Strategy<Value = Vec<u8>> {
+    let ask = serde_json::to_vec(&AgentAsk::Claim { errand: errand("a") }).unwrap();
+    let length = ask.len();
+    (0..length, any::<u8>(), any::<bool>()).prop_map(move |(place, byte, cut)| {
+        let mut ask = ask.clone();
+        if cut {
+            ask.truncate(place.max(1));
+        } else if let Some(changed) = ask.get_mut(place) {
+            *changed = byte;
+        }
+        framed(&ask)
+    })
+}

@@ -1,0 +1,173 @@
+//! What only a person may do, and only with the passphrase; what an agent can never reach.
+
+use crate::world::{RULES, SECRET, Sandbox, errand, name, said, session_new, terms};
+use bursar_policy::Money;
+use bursar_vault::client::{AgentClient, ClientFault};
+use bursar_vault::protocol::{AgentAsk, Claimed, OperatorAsk, OperatorReply};
+use bursar_vault::setup::Unlocking;
+use std::fs;
+
+fn with_passphrase(typed: &str) -> [OperatorAsk; 5] {
+    [
+        OperatorAsk::Unlock { passphrase: said(typed) },
+        session_new("default", "1.00 USD", typed),
+        OperatorAsk::Thaw { passphrase: said(typed) },
+        OperatorAsk::Unlatch { passphrase: said(typed) },
+        OperatorAsk::ReloadRules { passphrase: said(typed) },
+    ]
+}
+
+#[test]
+fn a_locked_wallet_claims_nothing_until_a_person_unlocks_it() {
+    let sandbox = Sandbox::new(Unlocking::ByPerson);
+    let _running = sandbox.start();
+    let operator = sandbox.operator();
+    operator.open_session("default", "1.00 USD");
+    let (client, welcome) = AgentClient::connect(&sandbox.profile, None).unwrap();
+    assert!(welcome.locked);
+    assert_eq!(welcome.payer, Some(sandbox.payer), "the account is known while locked");
+    let agent = crate::world::Agent(client);
+    assert_eq!(agent.refused(&AgentAsk::Claim { errand: errand("a") }), ["wallet_locked"]);
+
+    let unlocked = operator.ask(&OperatorAsk::Unlock { passphrase: said(SECRET) });
+    assert!(matches!(unlocked, OperatorReply::Unlocked { payer } if payer == sandbox.payer));
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    operator.ask(&OperatorAsk::Lock);
+    let authorize = AgentAsk::Authorize { terms: terms(5), envelope: String::new() };
+    assert_eq!(agent.refused(&authorize), ["wallet_locked"], "locked between claim and authorize");
+    operator.ask(&OperatorAsk::Unlock { passphrase: said(SECRET) });
+    agent.authorize(terms(5));
+}
+
+#[test]
+fn every_right_that_gives_more_needs_the_passphrase_each_time() {
+    let sandbox = Sandbox::new(Unlocking::ByPerson);
+    let _running = sandbox.start();
+    let operator = sandbox.operator();
+    for right in with_passphrase(SECRET) {
+        operator.ask(&right);
+        // A right answer before it opens no door for a wrong one after it.
+        let wrong = OperatorAsk::Thaw { passphrase: said("guess") };
+        assert_eq!(operator.code(&wrong), "passphrase_wrong");
+    }
+    let (right, wrong) = (with_passphrase(SECRET), with_passphrase("guess"));
+    for (right, wrong) in right.into_iter().zip(wrong) {
+        assert_eq!(operator.code(&wrong), "passphrase_wrong", "{wrong:?}");
+        match operator.0.ask(&right) {
+            Ok(_) => {}
+            Err(ClientFault::Said { code, .. }) => assert_eq!(code, "session_exists"),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn five_wrong_passphrases_close_the_door_even_for_the_right_one_and_across_a_restart() {
+    let sandbox = Sandbox::new(Unlocking::ByFile);
+    let running = sandbox.start();
+    let operator = sandbox.operator();
+    for _ in 0..5 {
+        assert_eq!(operator.code(&session_new("default", "1.00 USD", "guess")), "passphrase_wrong");
+    }
+    assert_eq!(operator.code(&session_new("default", "1.00 USD", SECRET)), "passphrase_wait");
+    assert_eq!(sandbox.operator().code(&OperatorAsk::Unlock { passphrase: said(SECRET) }), "passphrase_wait");
+    operator.ask(&OperatorAsk::Freeze { reason: "someone is guessing".to_owned() });
+    running.stop();
+    let _running = sandbox.start();
+    let operator = sandbox.operator();
+    assert_eq!(operator.code(&OperatorAsk::Thaw { passphrase: said(SECRET) }), "passphrase_wait");
+    let log = match operator.ask(&OperatorAsk::Log { limit: 500, after: None }) {
+        OperatorReply::Log(log) => log,
+        other => panic!("{other:?}"),
+    };
+    let wrong = log.iter().filter(|entry| entry.kind.contains("wrong")).count();
+    assert_eq!(wrong, 5, "every wrong answer is in the log");
+    assert!(log.iter().all(|entry| !entry.detail.contains("guess") || entry.detail.contains("someone")));
+}
+
+#[test]
+fn a_freeze_needs_no_passphrase_and_stops_everything() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    let operator = sandbox.operator();
+    operator.ask(&OperatorAsk::Freeze { reason: "lunch".to_owned() });
+    let authorize = || AgentAsk::Authorize { terms: terms(5), envelope: String::new() };
+    assert_eq!(agent.refused(&authorize()), ["frozen"]);
+    assert_eq!(sandbox.agent().refused(&AgentAsk::Claim { errand: errand("b") }), ["frozen"]);
+    assert_eq!(operator.status().frozen.as_deref(), Some("lunch"));
+    operator.ask(&OperatorAsk::Thaw { passphrase: said(SECRET) });
+    agent.authorize(terms(5));
+}
+
+#[test]
+fn the_rules_in_force_change_only_on_the_operators_word() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let operator = sandbox.operator();
+    let before = operator.status().rules_digest;
+    let wider = RULES.replace("max_per_payment = \"1.00 USD\"", "max_per_payment = \"50.00 USD\"");
+    fs::write(sandbox.profile.rules(), &wider).unwrap();
+    let status = operator.status();
+    assert!(status.rules_changed && status.rules_digest == before);
+    let agent = sandbox.agent();
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    let dear = AgentAsk::Authorize { terms: terms(101), envelope: String::new() };
+    assert!(agent.refused(&dear).contains(&"over_payment_cap"), "an edited file changes nothing by itself");
+
+    fs::write(sandbox.profile.rules(), "[payment]\nmax_per_paymant = 1\n").unwrap();
+    let fault = operator.0.ask(&OperatorAsk::ReloadRules { passphrase: said(SECRET) }).unwrap_err().to_string();
+    assert!(fault.contains("line 2") && fault.contains("did you mean"), "{fault}");
+    assert_eq!(operator.status().rules_digest, before, "refused rules leave the old ones in force");
+
+    fs::write(sandbox.profile.rules(), &wider).unwrap();
+    operator.ask(&OperatorAsk::ReloadRules { passphrase: said(SECRET) });
+    assert!(!operator.status().rules_changed);
+    assert_eq!(agent.refused(&dear), ["over_session_budget"]);
+}
+
+#[test]
+fn sessions_are_opened_once_with_sense_and_closed_by_name() {
+    let sandbox = Sandbox::new(Unlocking::ByFile);
+    let _running = sandbox.start();
+    let operator = sandbox.operator();
+    operator.open_session("trip", "2.50 USD");
+    assert_eq!(operator.code(&session_new("trip", "2.50 USD", SECRET)), "session_exists");
+    assert_eq!(operator.code(&session_new("euro", "2.50 EUR", SECRET)), "session_currency");
+    assert_eq!(operator.code(&session_new("none", "0 USD", SECRET)), "session_pointless");
+    for minutes in [0, 527_041] {
+        let budget: Money = "1 USD".parse().unwrap();
+        let ask = OperatorAsk::SessionNew { name: name("long"), budget, minutes, passphrase: said(SECRET) };
+        assert_eq!(operator.code(&ask), "session_minutes");
+    }
+    match operator.ask(&OperatorAsk::SessionList) {
+        OperatorReply::Sessions(sessions) => assert_eq!(sessions.len(), 1),
+        other => panic!("{other:?}"),
+    }
+    assert!(
+        matches!(operator.ask(&OperatorAsk::SessionClose { name: name("trip") }), OperatorReply::Session(s) if s.closed)
+    );
+    assert_eq!(operator.code(&OperatorAsk::SessionClose { name: name("trip") }), "session_unknown");
+}
+
+#[test]
+fn a_refusal_is_in_the_log_with_its_reasons_and_a_payment_has_its_story() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    agent.refused(&AgentAsk::Authorize { terms: terms(101), envelope: String::new() });
+    let signed = agent.authorize(terms(5));
+    let operator = sandbox.operator();
+    let log = match operator.ask(&OperatorAsk::Log { limit: 500, after: None }) {
+        OperatorReply::Log(log) => log,
+        other => panic!("{other:?}"),
+    };
+    assert!(log.iter().any(|entry| entry.detail.contains("over_payment_cap")), "{log:?}");
+    let detail = match operator.ask(&OperatorAsk::Payment { id: signed.payment.clone() }) {
+        OperatorReply::Payment(detail) => *detail,
+        other => panic!("{other:?}"),
+    };
+    assert!(detail.signed && detail.terms == terms(5) && detail.payer == sandbox.payer);
+    assert!(!serde_json::to_string(&detail).unwrap().contains(&signed.signature[2..]), "never the signature");
+    let none = bursar_policy::PaymentId::from_random([9; 16]);
+    assert_eq!(operator.code(&OperatorAsk::Payment { id: none }), "no_such_payment");
+}

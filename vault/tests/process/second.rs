@@ -1,0 +1,150 @@
+//! Sharing and restarting: many agents on one vault, one vault on one ledger, and nothing forgotten in between.
+
+use crate::world::{Sandbox, errand, named, terms};
+use bursar_vault::client::{AgentClient, ClientFault};
+use bursar_vault::clock::MachineTime;
+use bursar_vault::ledger::LedgerFault;
+use bursar_vault::process::{self, Ended, StartFault};
+use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, OperatorAsk, OperatorReply};
+use bursar_vault::setup::Unlocking;
+use std::time::Duration;
+
+#[test]
+fn a_second_vault_on_the_same_ledger_is_refused_and_the_first_lives_on() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let fault = process::start(&sandbox.profile, None, Box::new(MachineTime)).map(drop).unwrap_err();
+    assert!(matches!(fault, StartFault::Ledger(LedgerFault::InUse { .. })), "{fault}");
+    assert!(matches!(sandbox.agent().claim(&errand("a")), Claimed::New), "its sockets are untouched");
+}
+
+#[test]
+fn what_was_signed_still_counts_after_a_restart() {
+    let (sandbox, running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    let signed = agent.authorize(terms(80));
+    running.stop();
+    assert!(agent.0.ask(&AgentAsk::Status).is_err(), "the old conversation is over");
+    assert!(matches!(AgentClient::connect(&sandbox.profile, None), Err(ClientFault::NoVault { .. })));
+
+    let _running = sandbox.start();
+    assert_eq!(sandbox.operator().spent(), "0.80 USD");
+    let agent = sandbox.agent();
+    assert!(matches!(agent.claim(&errand("a")), Claimed::Resend(again) if *again == signed));
+    assert!(matches!(agent.claim(&errand("b")), Claimed::New));
+    let more = AgentAsk::Authorize { terms: terms(21), envelope: String::new() };
+    assert_eq!(agent.refused(&more), ["over_session_budget"]);
+    agent.authorize(terms(20));
+}
+
+#[test]
+fn ten_agents_at_once_spend_one_budget_and_not_a_cent_more() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let signed: usize = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..10)
+            .map(|number| {
+                let sandbox = &sandbox;
+                scope.spawn(move || {
+                    let agent = sandbox.agent();
+                    assert!(matches!(agent.claim(&named("a", &format!("n{number}"))), Claimed::New));
+                    let ask = AgentAsk::Authorize { terms: terms(20), envelope: String::new() };
+                    usize::from(matches!(agent.ask(&ask), AgentReply::Authorized(_)))
+                })
+            })
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).sum()
+    });
+    assert_eq!(signed, 5);
+    assert_eq!(sandbox.operator().spent(), "1.00 USD");
+}
+
+#[test]
+fn ten_identical_calls_at_once_sign_once() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let signed: usize = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..10)
+            .map(|_| {
+                let sandbox = &sandbox;
+                scope.spawn(move || {
+                    let agent = sandbox.agent();
+                    match agent.claim(&errand("a")) {
+                        Claimed::New => {
+                            agent.authorize(terms(20));
+                            agent.report(crate::world::delivered());
+                            1
+                        }
+                        Claimed::Repeat(_) => 0,
+                        Claimed::Resend(_) => panic!("the first was answered"),
+                    }
+                })
+            })
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).sum()
+    });
+    assert_eq!(signed, 1);
+    assert_eq!(sandbox.operator().spent(), "0.20 USD");
+}
+
+#[test]
+fn a_waiting_agent_that_hangs_up_leaves_its_seat_and_takes_no_claim() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let first = sandbox.agent();
+    assert!(matches!(first.claim(&errand("a")), Claimed::New));
+    let waiting = sandbox.agent();
+    let ask = AgentAsk::Claim { errand: errand("a") };
+    bursar_vault::protocol::frame::write(waiting.0.stream(), &ask, 4096).unwrap();
+    drop(waiting);
+    first.authorize(terms(5));
+    drop(first);
+    assert!(matches!(sandbox.agent().claim(&errand("a")), Claimed::Resend(_)), "nobody holds the claim");
+}
+
+#[test]
+fn stopping_ends_a_held_back_answer() {
+    let (sandbox, running) = Sandbox::with_a_dollar();
+    let first = sandbox.agent();
+    assert!(matches!(first.claim(&errand("a")), Claimed::New));
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| sandbox.agent().0.ask(&AgentAsk::Claim { errand: errand("a") }));
+        // The first keeps its claim to the very end; the second must still hear something.
+        while sandbox.operator().0.ask(&OperatorAsk::SessionList).is_err() {}
+        running.stop();
+        assert!(!matches!(waiting.join().unwrap(), Ok(AgentReply::Authorized(_))));
+    });
+}
+
+#[test]
+fn a_vault_leaves_when_nothing_is_open_and_nobody_asks() {
+    let sandbox = Sandbox::new(Unlocking::ByFile);
+    let running = process::start(&sandbox.profile, Some(Duration::ZERO), Box::new(MachineTime)).unwrap();
+    assert_eq!(running.wait(), Ended::Idle);
+}
+
+#[test]
+fn a_vault_stays_while_a_session_is_open() {
+    let (sandbox, running) = Sandbox::with_a_dollar();
+    running.stop();
+    let running = process::start(&sandbox.profile, Some(Duration::ZERO), Box::new(MachineTime)).unwrap();
+    let operator = sandbox.operator();
+    for _ in 0..200 {
+        assert!(matches!(operator.ask(&OperatorAsk::SessionList), OperatorReply::Sessions(_)));
+    }
+    let agent = sandbox.agent();
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    agent.authorize(terms(5));
+    operator.ask(&OperatorAsk::SessionClose { name: crate::world::name("default") });
+    for _ in 0..200 {
+        assert_eq!(operator.status().unresolved.len(), 1, "and while a payment is unresolved");
+    }
+    agent.report(crate::world::delivered());
+    assert_eq!(running.wait(), Ended::Idle);
+}
+
+#[test]
+fn the_operator_can_end_it() {
+    let (sandbox, running) = Sandbox::with_a_dollar();
+    assert!(matches!(sandbox.operator().ask(&OperatorAsk::Shutdown), OperatorReply::Done));
+    assert_eq!(running.wait(), Ended::Asked);
+    running.stop();
+    assert!(!sandbox.profile.agent_sock().exists() && !sandbox.profile.operator_sock().exists());
+}
