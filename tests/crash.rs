@@ -16,6 +16,8 @@ mod books;
 mod client;
 #[path = "crash/endings.rs"]
 mod endings;
+#[path = "crash/farewell.rs"]
+mod farewell;
 #[path = "crash/outside.rs"]
 mod outside;
 #[path = "crash/seller.rs"]

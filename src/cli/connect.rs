@@ -89,10 +89,11 @@ pub(super) fn spelled(profile: &Profile) -> String {
 /// Which exit code a fault of the vault's stands for.
 fn exit_of(code: &str) -> Exit {
     match code {
-        "passphrase_wrong" | "passphrase_wait" | "session_exists" | "session_unknown" | "payment_unknown" => {
+        "passphrase_wrong" | "passphrase_wait" | "session_exists" | "session_unknown" | "no_such_payment" => {
             Exit::Refused
         }
-        "wallet_locked" | "ledger_latched" | "no_session" => Exit::NotReady,
+        "session_minutes" | "session_currency" | "session_pointless" => Exit::Usage,
+        "wallet_locked" | "ledger_latched" | "no_session" | "rules_refused" => Exit::NotReady,
         _ => Exit::Failed,
     }
 }

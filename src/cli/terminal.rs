@@ -30,9 +30,10 @@ pub(super) fn secret(prompt: &str, setting: Setting) -> Result<Zeroizing<String>
     let mut quiet = before.clone();
     quiet.local_modes.remove(LocalModes::ECHO);
     quiet.local_modes.insert(LocalModes::ECHONL);
+    // Before the question is shown: whoever types at once is not echoed, and nothing of it is dropped.
+    tcsetattr(&tty, OptionalActions::Flush, &quiet).map_err(std::io::Error::from)?;
     write!(tty, "{prompt}: ")?;
     tty.flush()?;
-    tcsetattr(&tty, OptionalActions::Flush, &quiet).map_err(std::io::Error::from)?;
     let typed = line_of(&mut BufReader::new(&tty));
     tcsetattr(&tty, OptionalActions::Flush, &before).map_err(std::io::Error::from)?;
     typed

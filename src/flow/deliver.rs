@@ -132,7 +132,7 @@ impl<R: Resolver> Buyer<R> {
     }
 }
 
-/// The settlement header as a claim for the ledger; a header that says nothing usable is no claim.
+/// The settlement header as a claim for the ledger.
 fn settlement(reply: &Reply) -> Option<SettlementClaim> {
     match read_claim(HeaderView::new(reply.headers())) {
         Claim::Said(said) => Some(SettlementClaim {
@@ -143,8 +143,9 @@ fn settlement(reply: &Reply) -> Option<SettlementClaim> {
             reason: said.reason,
         }),
         Claim::Unclear(why) => {
-            tracing::info!("the settlement header was not used: {why}");
-            None
+            // Something was said that fits no payment: kept as a claim that does not agree with ours.
+            let reason = Some(why.to_owned());
+            Some(SettlementClaim { success: false, transaction: None, network: None, payer: None, reason })
         }
         Claim::Silent => None,
     }

@@ -82,8 +82,7 @@ pub(super) fn repeated(purchase: Purchase) -> Purchase {
     }
 }
 
-/// A sent payment, told by what the ledger makes of it: paid means that the seller's claim agrees with our row. What
-/// was delivered is told in every case.
+/// A sent payment, told by what the ledger makes of it. What was delivered is told in every case.
 pub(super) fn bought(
     receipt: Receipt,
     outcome: &str,
@@ -125,7 +124,7 @@ fn lost() -> Reason {
 fn unconfirmed() -> Reason {
     Reason::new(
         "settlement_unconfirmed",
-        "the seller delivered, and its word on the payment is missing or does not fit this payment; the amount counts as spent",
+        "the seller delivered what is below, and what it says of the settlement does not fit this payment; the amount counts as spent",
     )
 }
 

@@ -39,8 +39,8 @@ pub struct Settlement {
     pub network: Option<String>,
     /// The payer it names, when that is an EVM address.
     pub payer: Option<Address>,
-    /// Why it failed, in printable ASCII and at most [`MAX_REASON_CHARS`] characters. For the operator's log, never for
-    /// a model.
+    /// Why it failed, in printable ASCII and at most [`MAX_REASON_CHARS`] characters. A model sees it only
+    /// framed as a seller's words.
     pub reason: Option<String>,
 }
 

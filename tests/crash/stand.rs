@@ -1,6 +1,6 @@
 //! One sandbox with a seller, a vault process and any number of `bursar serve`. No process and no file outlives it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -12,7 +12,6 @@ use bursar_vault::client::OperatorClient;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase};
 use bursar_vault::setup::{self, NewKey, Unlocking};
-use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{interval, timeout};
@@ -20,12 +19,11 @@ use zeroize::Zeroizing;
 
 use crate::books::Books;
 use crate::client::{Client, PATIENCE};
+use crate::farewell::{nobody_has_the_ledger, send_away};
 use crate::seller::{HOST, PAYEE, Seller};
 
 const PASSPHRASE: &str = "correct horse battery staple";
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// How often a vault that was asked to go is looked at.
-const LAST_LOOKS: u32 = 1_000;
 
 /// The stand.
 pub(crate) struct Stand {
@@ -109,7 +107,7 @@ impl Stand {
     pub(crate) async fn no_vault_is_left(&self) {
         let mut tick = interval(LOOK_AGAIN);
         let gone = timeout(PATIENCE, async {
-            while !self.nobody_has_the_ledger() {
+            while !nobody_has_the_ledger(&self.profile) {
                 tick.tick().await;
             }
         });
@@ -150,11 +148,6 @@ impl Stand {
         command
     }
 
-    /// Whether the lock that a vault holds for life is free.
-    fn nobody_has_the_ledger(&self) -> bool {
-        File::open(self.profile.lock()).is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok())
-    }
-
     /// What every process of this sandbox said on standard error.
     pub(crate) fn words(&self) -> String {
         std::fs::read_to_string(self.profile.home().join("words")).unwrap_or_default()
@@ -163,18 +156,9 @@ impl Stand {
 
 impl Drop for Stand {
     fn drop(&mut self) {
-        // The child dies with its handle. A vault that `serve` started is nobody's child: it is asked to go, and waited
-        // for by its lock.
+        // The child dies with its handle; a vault that `serve` started is nobody's child.
         self.vault = None;
-        if let Ok((operator, _)) = OperatorClient::connect(&self.profile) {
-            drop(operator.ask(&OperatorAsk::Shutdown));
-        }
-        for _look in 0..LAST_LOOKS {
-            if self.nobody_has_the_ledger() {
-                return;
-            }
-            std::thread::park_timeout(LOOK_AGAIN);
-        }
+        send_away(&self.profile);
     }
 }
 

@@ -4,7 +4,7 @@
 //! and what was counted stays counted.
 
 use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Exposed, LedgerFault, NotSigned, Reservation};
-use crate::protocol::{AgentAsk, AgentReply, Claimed, ENVELOPE_MAX_BYTES, PROTOCOL, Report, Status, Welcome};
+use crate::protocol::{AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Report, Status, Welcome};
 use crate::server::{Conversation, Peer, Then};
 use crate::sign::{Key, SignFault};
 use crate::status::{Needs, next_step};
@@ -15,6 +15,9 @@ use std::time::Duration;
 
 /// How long one look at an identical purchase in flight lasts before the asker is checked to be still there.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The longest name of a content type, in bytes; every name of the closed list is shorter.
+const KIND_MAX_BYTES: usize = 100;
 
 /// One agent's conversation.
 #[derive(Debug)]
@@ -80,10 +83,12 @@ impl AgentConversation {
         let session = self.session_for(&errand)?;
         let repeat_window_s = self.vault.rules().rules.repeat_window_s();
         loop {
-            match self.vault.ledger.claim(&session, errand.clone(), repeat_window_s, PATIENCE)? {
-                Claim::InFlight if self.vault.is_ending().is_some() => {
-                    return Err(trouble("vault_ending", "the vault is ending; ask again in a moment"));
-                }
+            let claim = self.vault.ledger.claim(&session, errand.clone(), repeat_window_s, PATIENCE)?;
+            // The first one's conversation ends with the vault: what it gives up must not be taken up for a moment.
+            if self.vault.is_ending().is_some() {
+                return Err(trouble("vault_ending", "the vault is ending; ask again in a moment"));
+            }
+            match claim {
                 Claim::InFlight if self.peer.is_gone() => {
                     return Err(trouble("gone", "nobody waits for this answer"));
                 }
@@ -167,11 +172,19 @@ impl AgentConversation {
         let rules = self.vault.rules();
         let payer = self.vault.wallet.address();
         refusals.extend(self.vault.ledger.quote(id.clone(), &session, errand, terms, payer, &rules.rules)?);
+        if !refusals.is_empty() {
+            self.vault.ledger.note_refused(Some(&session), errand, &refusals);
+        }
         let quote = refusals.is_empty().then_some(id);
         Ok(AgentReply::Quoted { quote, refusals })
     }
 
     fn report(&mut self, report: Report) -> Result<AgentReply, Trouble> {
+        if let Delivery::Answer { content: Some(content), .. } = &report.delivery
+            && KIND_MAX_BYTES < content.kind.len()
+        {
+            return Err(trouble("kind_too_long", "a content type is one of a closed list; report `other` instead"));
+        }
         match std::mem::replace(&mut self.work, Work::Nothing) {
             Work::Exposed(exposed) => {
                 let receipt = self.vault.ledger.report(&exposed, report)?;
@@ -186,8 +199,9 @@ impl AgentConversation {
 
     /// What `serve` refused on its own goes into the log, so that the operator sees every reason in one place.
     fn decline(&self, errand: &Errand, refusals: &[Refusal]) -> Result<AgentReply, Trouble> {
-        let session = self.session_for(errand)?;
-        self.vault.ledger.note_refused(Some(&session), errand, refusals);
+        let name = self.session.clone().unwrap_or_default();
+        let session = self.vault.ledger.session_named(name)?.map(|session| session.id);
+        self.vault.ledger.note_refused(session.as_ref(), errand, refusals);
         Ok(AgentReply::Noted)
     }
 

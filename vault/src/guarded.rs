@@ -4,7 +4,7 @@
 //! were checked are the bytes that are used. A directory is checked with all its parents, because whoever can write a
 //! parent can put another file under the same name.
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
@@ -293,17 +293,16 @@ pub fn read_if_there(path: &Path, cap: u64) -> Result<Option<Zeroizing<Vec<u8>>>
 /// [`GuardFault::Exists`] when the name is taken: this never overwrites.
 pub fn create(path: &Path, bytes: &[u8]) -> Result<(), GuardFault> {
     let beside = write_beside(path, bytes)?;
-    let linked = fs::hard_link(&beside, path);
-    let removed = fs::remove_file(&beside);
-    match linked {
-        Ok(()) => {}
-        Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => {
-            return Err(GuardFault::Exists { path: path.to_owned() });
+    match renameat_with(CWD, &beside, CWD, path, RenameFlags::NOREPLACE) {
+        Ok(()) => sync_parent(path),
+        Err(errno) => {
+            discard(&beside);
+            match errno {
+                rustix::io::Errno::EXIST => Err(GuardFault::Exists { path: path.to_owned() }),
+                other => Err(system("create", path, other.into())),
+            }
         }
-        Err(fault) => return Err(system("create", path, fault)),
     }
-    removed.map_err(|fault| system("remove", &beside, fault))?;
-    sync_parent(path)
 }
 
 /// Replaces a private file in one step: a reader sees the old bytes or the new ones. Durable on return.
@@ -313,7 +312,10 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), GuardFault> {
 /// [`GuardFault::System`].
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), GuardFault> {
     let beside = write_beside(path, bytes)?;
-    fs::rename(&beside, path).map_err(|fault| system("replace", path, fault))?;
+    if let Err(fault) = fs::rename(&beside, path) {
+        discard(&beside);
+        return Err(system("replace", path, fault));
+    }
     sync_parent(path)
 }
 
@@ -343,10 +345,16 @@ fn write_beside(path: &Path, bytes: &[u8]) -> Result<PathBuf, GuardFault> {
     match written {
         Ok(()) => Ok(beside),
         Err(fault) => {
-            // The half-written file is of no use; that it could not be removed is no worse than that it is there.
-            drop(fs::remove_file(&beside));
+            discard(&beside);
             Err(system("write", &beside, fault))
         }
+    }
+}
+
+/// Takes away a file that did not become what it was made for; that it stays is no worse than that it was there.
+fn discard(beside: &Path) {
+    if let Err(fault) = fs::remove_file(beside) {
+        tracing::debug!(%fault, "a half-made file is left");
     }
 }
 

@@ -2,38 +2,46 @@
 //!
 //! What it guarantees, all of it tested: money is counted before a signature may exist; a purchase is signed once; counted
 //! money goes only on proof; limits and budgets hold whatever is asked at once and wherever the process is killed; the
-//! cost of counting does not grow with the number of payments; and the log shows every change, and any later one.
+//! cost of counting does not grow with the number of payments; and whoever changes the file by hand is found out.
 //!
-//! Reading order: [`states`] (what a payment may become), [`claim`] (who may buy), [`authorize`] (judge, admit, count),
-//! [`report`] (what came back), [`sweep`] (what time does), then [`tally`] (how the counting is quick), [`writer`] (how
-//! it is durable) and [`open`] (which file it is).
+//! The modules are in reading order: what a payment may become and who may buy; judging, admitting and counting it; what
+//! comes back and what time does; the words of people; then how the counting is quick, the log honest, the writing
+//! durable, and which file it is.
 
 use std::sync::Arc;
 
 use crate::clock::{LedgerClock, Reading, TimeSource};
 
-mod audit;
-mod authorize;
+mod states;
+
 mod claim;
-mod events;
-mod fault;
-mod latch;
-mod meta;
-mod number;
-mod open;
+
+mod authorize;
+mod standing;
+
 mod quote;
 mod refused;
 mod report;
-mod rows;
-mod schema;
-mod session;
-mod standing;
-mod states;
 mod sweep;
+
+mod session;
 mod switch;
-mod tally;
 mod view;
+
+mod rows;
+mod tally;
+
+mod audit;
+mod events;
+
+mod latch;
 mod writer;
+
+mod fault;
+mod meta;
+mod number;
+mod open;
+mod schema;
 
 pub use self::audit::Books;
 pub use self::authorize::{Ask, Counted};

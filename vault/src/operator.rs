@@ -3,18 +3,22 @@
 use crate::guarded;
 use crate::ledger::{Event, EventKind, LedgerFault, SessionOpened};
 use crate::passphrase::{PassphraseFault, Proven};
-use crate::protocol::{OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase, SessionView};
+use crate::protocol::{
+    LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase, SessionView,
+};
 use crate::rules_file;
 use crate::server::{Conversation, Then};
 use crate::status::{Needs, next_step};
 use crate::vault::{Ended, Vault};
 use crate::wallet::UnlockFault;
-use bursar_policy::{Digest, Money, SessionId, SessionName};
+use bursar_policy::{Digest, Money, PaymentId, SessionId, SessionName};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The longest life of a session, in minutes: a leap year.
 const SESSION_MAX_MINUTES: u32 = 366 * 24 * 60;
+/// How much of the log goes into one reply, in bytes of JSON: half of what a reply may hold.
+const PAGE_MAX_BYTES: usize = 512 * 1024;
 
 /// One operator's conversation.
 #[derive(Debug)]
@@ -201,6 +205,21 @@ impl OperatorConversation {
         })))
     }
 
+    /// One page: as many entries as fit into a reply, from the end that was asked for.
+    fn log(&self, limit: u32, after: Option<u64>) -> Result<OperatorReply, Trouble> {
+        let found = self.vault.ledger.log(limit, after)?;
+        Ok(OperatorReply::Log(match after {
+            Some(_) => fitting(found.into_iter()).collect(),
+            None => newest(found),
+        }))
+    }
+
+    fn payment(&self, id: &PaymentId) -> Result<OperatorReply, Trouble> {
+        let mut detail = self.vault.ledger.payment(id)?;
+        detail.events = newest(detail.events);
+        Ok(OperatorReply::Payment(Box::new(detail)))
+    }
+
     fn do_it(&mut self, ask: OperatorAsk) -> Result<OperatorReply, Trouble> {
         match ask {
             OperatorAsk::Hello { protocol } => self.hello(protocol),
@@ -215,8 +234,8 @@ impl OperatorConversation {
             OperatorAsk::Freeze { reason } => self.freeze(&reason),
             OperatorAsk::Thaw { passphrase } => self.thaw(self.prove(&passphrase)?),
             OperatorAsk::Status => self.status(),
-            OperatorAsk::Log { limit, after } => Ok(OperatorReply::Log(self.vault.ledger.log(limit, after)?)),
-            OperatorAsk::Payment { id } => Ok(OperatorReply::Payment(Box::new(self.vault.ledger.payment(&id)?))),
+            OperatorAsk::Log { limit, after } => self.log(limit, after),
+            OperatorAsk::Payment { id } => self.payment(&id),
             OperatorAsk::Unlatch { passphrase } => self.unlatch(self.prove(&passphrase)?),
             OperatorAsk::ReloadRules { passphrase } => self.reload(self.prove(&passphrase)?),
             OperatorAsk::Shutdown => {
@@ -244,6 +263,22 @@ impl Conversation for OperatorConversation {
     fn fault(code: &str, message: String) -> OperatorReply {
         OperatorReply::Fault { code: code.to_owned(), message }
     }
+}
+
+/// The newest entries that fit into a reply, oldest first.
+fn newest(entries: Vec<LogEntry>) -> Vec<LogEntry> {
+    let mut kept: Vec<LogEntry> = fitting(entries.into_iter().rev()).collect();
+    kept.reverse();
+    kept
+}
+
+/// The first entries that together leave room in a reply; an entry that cannot be written down counts as endless.
+fn fitting(entries: impl Iterator<Item = LogEntry>) -> impl Iterator<Item = LogEntry> {
+    entries.scan(0_usize, |used, entry| {
+        let bytes = serde_json::to_string(&entry).map_or(usize::MAX, |text| text.len());
+        *used = used.saturating_add(bytes);
+        (*used <= PAGE_MAX_BYTES).then_some(entry)
+    })
 }
 
 fn trouble(code: &'static str, message: &str) -> Trouble {

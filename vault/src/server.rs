@@ -49,14 +49,14 @@ pub(crate) enum Then {
 
 /// The process at the other end, for a conversation that keeps it waiting.
 #[derive(Debug)]
-pub(crate) struct Peer(UnixStream);
+pub(crate) struct Peer(Arc<UnixStream>);
 
 impl Peer {
     /// Whether it hung up, or the door is closing: whoever waits for it may stop.
     pub(crate) fn is_gone(&self) -> bool {
         let mut byte = [0_u8; 1];
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
-        match rustix::net::recv(&self.0, &mut byte, flags) {
+        match rustix::net::recv(&*self.0, &mut byte, flags) {
             Ok((_, count)) => count == 0,
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
             Err(_broken) => true,
@@ -68,6 +68,7 @@ impl Peer {
 #[derive(Debug)]
 pub(crate) struct Door {
     path: PathBuf,
+    listener: Arc<UnixListener>,
     room: Arc<Room>,
     accepting: Option<JoinHandle<()>>,
 }
@@ -83,7 +84,7 @@ struct Room {
 struct People {
     closed: bool,
     next: u64,
-    streams: HashMap<u64, UnixStream>,
+    streams: HashMap<u64, Arc<UnixStream>>,
 }
 
 impl Door {
@@ -95,13 +96,14 @@ impl Door {
         greet: impl Fn(Peer) -> C + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let room = Arc::new(Room { cap, people: Mutex::new(People::default()), changed: Condvar::new() });
-        let inside = Arc::clone(&room);
-        let greet = Arc::new(greet);
+        let (inside, greet) = (Arc::clone(&room), Arc::new(greet));
+        let listener = Arc::new(listener);
+        let listening = Arc::clone(&listener);
         let accepting = thread::Builder::new()
             .name("accept".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn(move || accept(&listener, &inside, &greet))?;
-        Ok(Self { path: path.to_owned(), room, accepting: Some(accepting) })
+            .spawn(move || accept(&listening, &inside, &greet))?;
+        Ok(Self { path: path.to_owned(), listener, room, accepting: Some(accepting) })
     }
 
     /// Lets nobody in any more, ends every conversation after its current ask, and waits for them for a while.
@@ -116,9 +118,13 @@ impl Door {
                 drop(stream.shutdown(Shutdown::Read));
             }
         }
-        // Wakes the accepting thread, which then sees that the door is closed.
-        drop(UnixStream::connect(&self.path));
-        drop(std::fs::remove_file(&self.path));
+        // Wakes the accepting thread, which then sees that the door is closed; needs no name in the file system.
+        if let Err(errno) = rustix::net::shutdown(&*self.listener, rustix::net::Shutdown::Both) {
+            tracing::warn!(%errno, "a socket does not stop listening");
+        }
+        if let Err(fault) = std::fs::remove_file(&self.path) {
+            tracing::debug!(%fault, "the socket's file is gone already");
+        }
         if let Some(accepting) = self.accepting.take() {
             drop(accepting.join());
         }
@@ -174,19 +180,19 @@ fn accept<C: Conversation>(
 ) {
     loop {
         let stream = match listener.accept() {
-            Ok((stream, _)) => stream,
+            Ok((stream, _)) => Arc::new(stream),
             Err(fault) => {
-                tracing::warn!(%fault, "cannot accept a connection");
-                // Out of descriptors, most likely: wait until somebody leaves, or a moment.
                 let people = room.lock();
                 if people.closed {
                     return;
                 }
+                tracing::warn!(%fault, "cannot accept a connection");
+                // Out of descriptors, most likely: wait until somebody leaves, or a moment.
                 drop(room.changed.wait_timeout(people, Duration::from_millis(100)));
                 continue;
             }
         };
-        if let Err(fault) = socket::check_peer(&stream, guarded::our_uid()) {
+        if let Err(fault) = socket::check_peer(&*stream, guarded::our_uid()) {
             tracing::warn!(%fault, "a connection was refused");
             continue;
         }
@@ -212,7 +218,7 @@ fn accept<C: Conversation>(
     }
 }
 
-fn enter(room: &Arc<Room>, stream: &UnixStream) -> Entry {
+fn enter(room: &Arc<Room>, stream: &Arc<UnixStream>) -> Entry {
     let mut people = room.lock();
     if people.closed {
         return Entry::Closed;
@@ -220,13 +226,10 @@ fn enter(room: &Arc<Room>, stream: &UnixStream) -> Entry {
     if room.cap <= people.streams.len() {
         return Entry::Full;
     }
-    let (Ok(twin), Ok(peer)) = (stream.try_clone(), stream.try_clone()) else {
-        return Entry::Full;
-    };
     let number = people.next;
     people.next = number.wrapping_add(1);
-    people.streams.insert(number, twin);
-    Entry::In(Seat { number, room: Arc::clone(room) }, Peer(peer))
+    people.streams.insert(number, Arc::clone(stream));
+    Entry::In(Seat { number, room: Arc::clone(room) }, Peer(Arc::clone(stream)))
 }
 
 fn converse<C: Conversation>(stream: &UnixStream, mut conversation: C) {

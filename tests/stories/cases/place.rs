@@ -92,12 +92,7 @@ fn resolvers(row: &Row) -> Vec<BTreeMap<String, Vec<IpAddr>>> {
             ["/dns/A", "/dns/AAAA"].iter().filter_map(|kind| row.input.pointer(kind)?.as_array()).flatten().collect()
         }
     };
-    let addresses = said.iter().map(|said| {
-        let text = said.as_str().unwrap();
-        // One address is written as it would be typed: `fd00::1`.
-        text.parse().unwrap()
-    });
-    vec![knows(addresses.collect())]
+    vec![knows(said.iter().map(|said| said.as_str().unwrap().parse().unwrap()).collect())]
 }
 
 /// A caller has no way to send headers of its own; whoever inside tries to set one that steers is stopped as well.

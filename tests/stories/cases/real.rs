@@ -37,7 +37,7 @@ fn every_capture_of_a_real_seller_ends_in_terms_or_in_a_named_reason() {
     let mut wrong = Vec::new();
     let (mut payable, mut refused) = (0, 0);
     for (name, capture) in &captures {
-        if capture["status"] != Value::from(402) {
+        if capture["status"] != 402 {
             continue;
         }
         let row = Row { id: name.clone(), area: String::new(), input: Value::Null, expected: no_expectation() };

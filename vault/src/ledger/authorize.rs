@@ -1,8 +1,8 @@
 //! Judge, admit and count one payment in one exclusive transaction. Must never let a signature be asked for before the
 //! row is on the disk.
 //!
-//! The halves are private: nobody can count what was not judged in the same transaction, and nobody can sign what was not
-//! counted, because only a counted row makes a `Reservation<Exposed>`.
+//! The halves are private: nobody can count what was not judged in the same transaction, and nobody can sign what was
+//! not counted, because only a counted row makes a `Reservation<Exposed>`.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Held, NotSigned, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, refused, session, standing, sweep, tally};
+use super::{Ledger, session, standing, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
 
@@ -155,7 +155,7 @@ impl Ledger {
         self.give_back(&exposed.payment, "the signer says that it did not sign")
     }
 
-    /// Puts the signature on its row; returns when it is on the disk, so that a retry after any crash sends these bytes.
+    /// Puts the signature on its row; returns when it is on the disk, so that a retry after a crash sends these bytes.
     ///
     /// `signature` is `0x` and 130 lower-case hex digits. The same one again changes nothing; another one is refused.
     ///
@@ -191,15 +191,14 @@ impl Ledger {
         state: RowState,
     ) -> Result<Result<Payment, Vec<Refusal>>, LedgerFault> {
         let case = Case::of(claim, ask, rules, &self.quotes);
-        self.writer.ask(move |tx| {
-            sweep::due(tx)?;
+        let counted = self.writer.ask(move |tx| {
+            if !tx.latched {
+                sweep::due(tx)?;
+            }
             let counted = case.decide(tx)?.map(|admitted| case.row(tx, &admitted, state));
             let row = match counted {
                 Ok(Ok(row)) => row,
-                Ok(Err(reasons)) | Err(reasons) => {
-                    refused::write_down(tx, Some(&case.session), &case.errand, &reasons)?;
-                    return Ok(Answer::AtOnce(Err(reasons)));
-                }
+                Ok(Err(reasons)) | Err(reasons) => return Ok(Answer::AtOnce(Err(reasons))),
             };
             rows::insert(tx.conn, &row)?;
             tally::set_aside(tx.conn, &row.facts())?;
@@ -207,7 +206,11 @@ impl Ledger {
             sweep::written(tx, &row, kind, told(&row))?;
             failpoint::reach("vault-exposed-uncommitted");
             Ok(Answer::AfterCommit(Ok(row)))
-        })
+        })?;
+        if let Err(reasons) = &counted {
+            self.note_refused(Some(claim.session()), claim.errand(), reasons);
+        }
+        Ok(counted)
     }
 
     fn give_back(&self, id: &PaymentId, why: &'static str) -> Result<(), LedgerFault> {

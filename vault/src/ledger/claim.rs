@@ -1,9 +1,9 @@
 //! Claims: one purchase at a time, and the first one's result for whoever asks the same again. Must never lead to a
 //! second signature for one purchase.
 //!
-//! A purchase is claimed before its first byte goes out. While the claim lives, an identical one waits; it lives in memory
-//! as a [`ClaimGuard`] and ends when that is dropped, whatever happened to its owner. What must outlive the process is in
-//! the ledger: the payment row under the purchase's identity, and what a purchase id means.
+//! A purchase is claimed before its first byte goes out. While the claim lives, an identical one waits; it lives in
+//! memory as a [`ClaimGuard`] and ends when that is dropped, whatever happened to its owner. What must outlive the
+//! process is in the ledger: the payment row under the purchase's identity, and what a purchase id means.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use super::number::to_sql;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, refused, standing, sweep};
+use super::{Ledger, standing, sweep};
 use crate::failpoint;
 use crate::protocol::{Past, Signed};
 
@@ -163,17 +163,15 @@ impl Ledger {
             Taken::TooMany => return Ok(Claim::Refused(vec![Refusal::TooManyInFlight])),
         };
         let (session, errand, identity) = (guard.session.clone(), guard.errand.clone(), guard.identity);
-        let known = self.writer.ask(move |tx| {
-            let known = look(tx, &session, &errand, &identity, repeat_window_s)?;
-            if let Known::Refused(reasons) = &known {
-                refused::write_down(tx, Some(&session), &errand, reasons)?;
-            }
-            Ok(Answer::AtOnce(known))
-        })?;
+        let known =
+            self.writer.ask(move |tx| look(tx, &session, &errand, &identity, repeat_window_s).map(Answer::AtOnce))?;
         Ok(match known {
             Known::Nothing => Claim::New(guard),
             Known::Bought(past) => Claim::Repeat(past),
-            Known::Refused(reasons) => Claim::Refused(reasons),
+            Known::Refused(reasons) => {
+                self.note_refused(Some(&guard.session), &guard.errand, &reasons);
+                Claim::Refused(reasons)
+            }
             Known::Unanswered(payment) => match payment.signed() {
                 None => Claim::Repeat(Box::new(payment.past())),
                 Some(signed) => {
@@ -193,7 +191,9 @@ fn look(
     identity: &Digest,
     repeat_window_s: u64,
 ) -> Result<Known, LedgerFault> {
-    sweep::due(tx)?;
+    if !tx.latched {
+        sweep::due(tx)?;
+    }
     let subject = errand.subject();
     let meant = match &errand.purchase_id {
         None => None,

@@ -13,7 +13,8 @@ use super::writer::Tx;
 const REASONS_MAX: usize = 8;
 
 impl Ledger {
-    /// Puts a refusal that was made outside the ledger into the log, without waiting.
+    /// Puts a refusal into the log without waiting; the ledger does so itself for those it makes. A refusal stands
+    /// whether or not it can be written down.
     pub fn note_refused(&self, session: Option<&SessionId>, errand: &Errand, reasons: &[Refusal]) {
         let (session, errand, reasons) = (session.cloned(), errand.clone(), reasons.to_vec());
         self.writer.tell(move |tx| write_down(tx, session.as_ref(), &errand, &reasons));
@@ -21,7 +22,7 @@ impl Ledger {
 }
 
 /// Adds the event. A session that does not exist is left out of it.
-pub(super) fn write_down(
+fn write_down(
     tx: &Tx<'_>,
     session: Option<&SessionId>,
     errand: &Errand,

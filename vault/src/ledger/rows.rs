@@ -143,13 +143,15 @@ impl Payment {
         matches!(self.delivery, Some(Delivery::Answer { .. }))
     }
 
-    /// Money is known to have moved only when the row is settled; an answer alone proves nothing.
+    /// What an identical call later is told. The seller has the payment and delivered: that is paid, unless what it says
+    /// of the settlement contradicts our row. Whether the money is known to have moved is the state's to say.
     fn outcome(&self) -> &'static str {
-        let has_content =
-            matches!(self.delivery, Some(Delivery::Answer { status: 200..=299, content_error: None, .. }));
-        match (self.state, has_content) {
-            (RowState::Settled, true) => PAID,
-            (RowState::Settled, false) => PAID_CONTENT_LOST,
+        let delivered = matches!(self.delivery, Some(Delivery::Answer { status: 200..=299, .. }));
+        let has_content = delivered && matches!(self.delivery, Some(Delivery::Answer { content_error: None, .. }));
+        match (self.state, delivered && self.claim.is_none()) {
+            (RowState::Settled, _) | (RowState::Exposed | RowState::PresumedSpent, true) => {
+                if has_content { PAID } else { PAID_CONTENT_LOST }
+            }
             _ => UNRESOLVED,
         }
     }

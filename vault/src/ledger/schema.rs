@@ -91,7 +91,8 @@ pub(super) fn pragma(conn: &Connection, name: &str) -> Result<String, LedgerFaul
 }
 
 fn objects(conn: &Connection) -> Result<BTreeSet<(String, String, String)>, LedgerFault> {
-    let mut statement = conn.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema")?;
+    let mut statement =
+        conn.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'")?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     rows.map(|row| row.map_err(LedgerFault::from)).collect()
 }

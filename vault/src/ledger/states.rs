@@ -1,7 +1,7 @@
 //! The states of a payment and how one becomes another. Must never let counted money go without proof.
 //!
-//! `held → exposed → settled | presumed_spent | lapsed | voided`, and `held → voided`. What may be done with a payment is
-//! a type: a [`Reservation`] of [`Held`] can be released, one of [`Exposed`] only with the signer's own word
+//! `held → exposed → settled | presumed_spent | lapsed | voided`, and `held → voided`. What may be done with a payment
+//! is a type: a [`Reservation`] of [`Held`] can be released, one of [`Exposed`] only with the signer's own word
 //! ([`NotSigned`]) that there is no signature. Time frees nothing: an exposed payment that runs out is presumed spent.
 //! The database holds the same table in a trigger.
 

@@ -95,6 +95,17 @@ fn two_hundred_and_fifty_six_agents_fit_and_the_operator_still_gets_in() {
 }
 
 #[test]
+fn a_vault_whose_sockets_were_deleted_still_ends_in_order() {
+    let (sandbox, running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    std::fs::remove_dir_all(sandbox.profile.run_dir()).unwrap();
+    running.stop();
+    assert!(agent.0.ask(&AgentAsk::Status).is_err());
+    let _running = sandbox.start();
+    assert!(matches!(sandbox.agent().claim(&errand("a")), Claimed::New));
+}
+
+#[test]
 fn a_dead_vaults_sockets_are_replaced_and_a_planted_file_is_not() {
     let (sandbox, running) = Sandbox::with_a_dollar();
     running.stop();

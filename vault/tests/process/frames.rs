@@ -1,6 +1,6 @@
 //! Bytes that are no message: one fault, the connection closes, the vault lives on.
 
-use crate::world::{Sandbox, errand};
+use crate::world::{Sandbox, delivered, errand, terms};
 use bursar_vault::protocol::frame::{self, REPLY_MAX_BYTES};
 use bursar_vault::protocol::{AgentAsk, Claimed};
 use proptest::prelude::*;
@@ -91,17 +91,53 @@ fn arbitrary_bytes_never_kill_the_vault_nor_move_money() {
     assert_eq!((status.held.len(), status.frozen), (0, None));
 }
 
-/// A real ask with one byte changed or cut short, without a hello before it.
+#[test]
+fn a_mangled_ask_after_a_hello_moves_no_money() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let hello = framed(br#"{"hello":{"protocol":1,"session":null}}"#);
+    let mut runner = TestRunner::new(Config { cases: 400, failure_persistence: None, ..Config::default() });
+    let run = runner.run(&mangled(), |bytes| {
+        let codes = answers(&sandbox.profile.agent_sock(), &[hello.clone(), bytes].concat());
+        prop_assert_eq!(codes.len(), 2, "the hello and the ask are both answered");
+        Ok(())
+    });
+    run.unwrap();
+    assert_eq!(sandbox.operator().status().held, []);
+    assert_eq!(sandbox.operator().spent(), "0.00 USD");
+}
+
+#[test]
+fn a_frame_that_does_not_end_keeps_nobody_waiting() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let mut stalled = Vec::new();
+    for path in [sandbox.profile.agent_sock(), sandbox.profile.operator_sock()] {
+        let mut stream = UnixStream::connect(path).unwrap();
+        stream.write_all(&[0, 0, 1, 0, b'{']).unwrap();
+        stalled.push(stream);
+    }
+    assert!(matches!(sandbox.agent().claim(&errand("a")), Claimed::New));
+    assert_eq!(sandbox.operator().spent(), "0.00 USD");
+}
+
+/// A real ask with one byte changed or cut short.
 fn mangled() -> impl Strategy<Value = Vec<u8>> {
-    let ask = serde_json::to_vec(&AgentAsk::Claim { errand: errand("a") }).unwrap();
-    let length = ask.len();
-    (0..length, any::<u8>(), any::<bool>()).prop_map(move |(place, byte, cut)| {
-        let mut ask = ask.clone();
-        if cut {
-            ask.truncate(place.max(1));
-        } else if let Some(changed) = ask.get_mut(place) {
-            *changed = byte;
-        }
-        framed(&ask)
-    })
+    let asks = [
+        AgentAsk::Claim { errand: errand("a") },
+        AgentAsk::Authorize { terms: terms(5), envelope: "kept".to_owned() },
+        AgentAsk::Quote { errand: errand("a"), terms: Some(terms(5)) },
+        AgentAsk::Report(delivered()),
+    ]
+    .map(|ask| serde_json::to_vec(&ask).unwrap());
+    (0..asks.len(), any::<proptest::sample::Index>(), any::<u8>(), any::<bool>()).prop_map(
+        move |(which, place, byte, cut)| {
+            let mut ask = asks.get(which).unwrap().clone();
+            let place = place.index(ask.len());
+            if cut {
+                ask.truncate(place.max(1));
+            } else if let Some(changed) = ask.get_mut(place) {
+                *changed = byte;
+            }
+            framed(&ask)
+        },
+    )
 }

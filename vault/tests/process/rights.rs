@@ -40,6 +40,27 @@ fn a_locked_wallet_claims_nothing_until_a_person_unlocks_it() {
 }
 
 #[test]
+fn a_keystore_with_words_of_its_own_opens_for_the_operator_by_the_file_that_holds_them() {
+    let sandbox = Sandbox::new(Unlocking::ByFile);
+    let _running = sandbox.start();
+    let operator = sandbox.operator();
+    assert!(!operator.status().locked);
+    operator.ask(&OperatorAsk::Lock);
+    assert_eq!(operator.status().next_step.unwrap(), "the wallet is locked: run `bursar unlock`");
+    operator.ask(&OperatorAsk::Unlock { passphrase: said(SECRET) });
+    operator.ask(&OperatorAsk::Lock);
+    let filed = fs::read_to_string(sandbox.profile.passphrase_file()).unwrap();
+    assert_eq!(
+        operator.code(&OperatorAsk::Unlock { passphrase: said(&filed) }),
+        "passphrase_wrong",
+        "it is not a person's"
+    );
+    fs::remove_file(sandbox.profile.passphrase_file()).unwrap();
+    assert_eq!(operator.code(&OperatorAsk::Unlock { passphrase: said(SECRET) }), "keystore");
+    assert!(operator.status().locked);
+}
+
+#[test]
 fn every_right_that_gives_more_needs_the_passphrase_each_time() {
     let sandbox = Sandbox::new(Unlocking::ByPerson);
     let _running = sandbox.start();
@@ -147,6 +168,34 @@ fn sessions_are_opened_once_with_sense_and_closed_by_name() {
         matches!(operator.ask(&OperatorAsk::SessionClose { name: name("trip") }), OperatorReply::Session(s) if s.closed)
     );
     assert_eq!(operator.code(&OperatorAsk::SessionClose { name: name("trip") }), "session_unknown");
+}
+
+#[test]
+fn a_long_log_comes_in_pages_that_fit() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let operator = sandbox.operator();
+    for _ in 0..600 {
+        operator.ask(&OperatorAsk::Freeze { reason: "\u{7}".repeat(1024) });
+    }
+    let page = |after| match operator.ask(&OperatorAsk::Log { limit: u32::MAX, after }) {
+        OperatorReply::Log(page) => page,
+        other => panic!("{other:?}"),
+    };
+    let newest = page(None);
+    let (mut seen, mut last) = (0_u64, 0);
+    loop {
+        let next = page(Some(last));
+        let Some(end) = next.last() else {
+            break;
+        };
+        for entry in &next {
+            seen = seen.saturating_add(1);
+            assert_eq!(entry.seq, seen, "no entry is left out");
+        }
+        last = end.seq;
+    }
+    assert!(600 < seen);
+    assert_eq!(newest.last().unwrap().seq, seen, "the newest page ends with the newest entry");
 }
 
 #[test]

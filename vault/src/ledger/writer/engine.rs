@@ -140,7 +140,14 @@ impl Engine {
         let (Some(conn), None) = (&self.conn, &self.open) else {
             return Ok(());
         };
-        conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let begun = conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
+        if let Err(fault) = begun {
+            // A file that cannot be written can still be read, and what was bought already is still to be told.
+            if self.shared.latch.reason().is_none() {
+                return Err(fault.into());
+            }
+            conn.prepare_cached("BEGIN")?.execute([])?;
+        }
         self.open = Some(Open {
             asks: 0,
             commit_by: Instant::now().checked_add(Duration::from_millis(LAZY_COMMIT_MS)),

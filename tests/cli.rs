@@ -1,0 +1,30 @@
+//! The command line as a newcomer meets it: in a folder of its own, with what is typed, what is shown, and how it ends.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on says so and stops"
+)]
+
+#[path = "cli/bad_rules.rs"]
+mod bad_rules;
+#[path = "cli/budgets.rs"]
+mod budgets;
+#[path = "cli/desk.rs"]
+mod desk;
+#[path = "cli/explain.rs"]
+mod explain;
+#[path = "crash/farewell.rs"]
+mod farewell;
+#[path = "cli/first_steps.rs"]
+mod first_steps;
+#[path = "cli/install.rs"]
+mod install;
+#[path = "cli/secrets.rs"]
+mod secrets;
+#[path = "cli/stall.rs"]
+mod stall;
+#[path = "cli/terminal.rs"]
+mod terminal;
+#[path = "stories/tls.rs"]
+mod tls;

@@ -1,0 +1,135 @@
+//! `explain`: a recording, a live seller and a payment, each held against the rules without paying.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, PASSPHRASE, write};
+use crate::stall::{HOST, PAYEE, STRANGER, Stall, terms};
+
+/// A sandbox whose rules allow the stall, with a running vault.
+async fn beside(stall: &Stall) -> Desk {
+    let origin = stall.origin();
+    let mut desk = Desk::set_up(&["--allow", &origin, "--recipient", PAYEE]).await;
+    write(&desk.home.join("ca.pem"), &stall.authority_pem);
+    let text = fs::read_to_string(desk.rules()).unwrap();
+    // As the comments of the file say.
+    let edited = text
+        .replace("# hosts = { \"shop.test\" = \"127.0.0.1\" }", &format!("hosts = {{ \"{HOST}\" = \"127.0.0.1\" }}"))
+        .replace("# ca = \"ca.pem\"", "ca = \"ca.pem\"");
+    write(&desk.rules(), &edited);
+    desk.start_vault().await;
+    desk
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_live_seller_is_judged_and_not_paid() {
+    let stall = Stall::open().await;
+    let desk = beside(&stall).await;
+    let origin = stall.origin();
+    let shown = desk.run(&["explain", &format!("{origin}/page")]).await.done();
+    assert!(shown.contains("Offer 0 passes every rule: 50000 atomic units"), "{shown}");
+    assert!(shown.contains("pass") && shown.contains("offer") && shown.contains("rule"), "{shown}");
+
+    let said = desk.run(&["explain", &format!("{origin}/crooked")]).await;
+    assert_eq!((said.code, said.err.as_str()), (Some(3), ""), "{said:?}");
+    assert!(said.out.contains("payee_not_allowed") && said.out.contains("nothing would be paid"), "{said:?}");
+
+    let shown = desk.run(&["explain", &format!("{origin}/free")]).await.done();
+    assert!(shown.contains("status 200 and asks for nothing"), "{shown}");
+
+    for (url, code) in
+        [("https://other.cli.test/page", "host_not_allowed"), ("http://other.cli.test/", "https_required")]
+    {
+        let said = desk.run(&["explain", url]).await;
+        assert_eq!((said.code, said.err.as_str()), (Some(3), ""), "{said:?}");
+        assert!(said.out.contains(code), "{said:?}");
+    }
+    let said = desk.run(&["explain", "--method", "POST", &format!("{origin}/page")]).await;
+    assert_eq!(said.code, Some(3), "{said:?}");
+    assert!(said.out.contains("method_not_allowed"), "{said:?}");
+
+    desk.run(&["explain", "https:///"]).await.sentence(2);
+    desk.run(&["explain", "--method", "get", &format!("{origin}/page")]).await.says(2, &["`--method get`"]);
+    let log = desk.run(&["log", "--json"]).await.done();
+    assert!(!log.contains("\"exposed\""), "an explanation set money aside: {log}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_seller_that_does_not_answer_is_a_failure_not_a_refusal() {
+    let stall = Stall::open().await;
+    let desk = beside(&stall).await;
+    let url = format!("{}/page", stall.origin());
+    drop(stall);
+    desk.run(&["explain", &url]).await.sentence(1);
+}
+
+#[tokio::test]
+async fn a_recording_is_judged_by_the_url_it_came_from() {
+    let mut desk = Desk::set_up(&["--allow", "https://api.example.com", "--recipient", PAYEE]).await;
+    desk.start_vault().await;
+    let url = "https://api.example.com/page";
+    let file = desk.home.with_file_name("402.http");
+    let name = file.to_str().unwrap();
+
+    fs::write(&file, terms(url, PAYEE)).unwrap();
+    assert!(desk.run(&["explain", name, "--url", url]).await.done().contains("Offer 0 passes every rule"));
+    desk.run(&["explain", name]).await.says(2, &["`--url URL`"]);
+    desk.run(&["explain", name, "--url", "nonsense"]).await.says(2, &["`nonsense`"]);
+    let elsewhere = desk.run(&["explain", name, "--url", "https://evil.example/page"]).await;
+    assert_eq!(elsewhere.code, Some(3), "the rules do not allow that host: {elsewhere:?}");
+
+    fs::write(&file, terms(url, STRANGER)).unwrap();
+    let said = desk.run(&["explain", name, "--url", url]).await;
+    assert_eq!((said.code, said.err.as_str()), (Some(3), ""), "{said:?}");
+    assert!(said.out.contains("payee_not_allowed"), "{said:?}");
+
+    fs::write(&file, "HTTP/1.1 402 Payment Required\r\npayment-required: %%%\r\n\r\n").unwrap();
+    let said = desk.run(&["explain", name, "--url", url]).await;
+    assert_eq!(said.code, Some(3), "{said:?}");
+    assert!(said.out.contains("terms_unreadable"), "{said:?}");
+
+    fs::write(&file, "HTTP/1.1 402 Payment Required\r\n\r\n<html>pay me</html>").unwrap();
+    assert!(desk.run(&["explain", name, "--url", url]).await.done().contains("Nothing would be paid"));
+    fs::write(&file, "HTTP/1.1 200 OK\r\n\r\nhello").unwrap();
+    assert!(desk.run(&["explain", name]).await.done().contains("status 200"));
+
+    for bytes in [&b""[..], b"hello\n", b"HTTP/1.1 402 Payment Required\nno colon\n\n"] {
+        fs::write(&file, bytes).unwrap();
+        desk.run(&["explain", name, "--url", url]).await.says(2, &[name]);
+    }
+    fs::remove_file(&file).unwrap();
+    desk.run(&["explain", name, "--url", url]).await.says(2, &[name]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payment_is_told_from_its_first_event_to_its_last() {
+    let stall = Stall::open().await;
+    let desk = beside(&stall).await;
+    desk.typing(&["unlock"], PASSPHRASE).await.done();
+    desk.typing(&["session", "new", "--budget", "1.00 USD"], PASSPHRASE).await.done();
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "x402_fetch", "arguments": {"url": format!("{}/page", stall.origin())},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "cli", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }});
+    let answer: Value = serde_json::from_str(&desk.typing(&["serve"], &call.to_string()).await.done()).unwrap();
+    let told = &answer["result"]["structuredContent"];
+    assert_eq!(told["outcome"], "paid", "{answer}");
+    let payment = told["receipt"]["payment_id"].as_str().unwrap();
+
+    let shown = desk.run(&["explain", payment]).await.done();
+    for part in
+        [payment, "settled", "0.05 USD", "50000 atomic units", "stored on the row", "exposed", "signed", "5eed5eed"]
+    {
+        assert!(shown.contains(part), "`{part}` is not in: {shown}");
+    }
+    assert!(desk.run(&["log"]).await.done().contains(payment));
+    let status: Value = serde_json::from_str(&desk.run(&["status", "--json"]).await.done()).unwrap();
+    assert_eq!(status["sessions"][0]["spent"], "0.05 USD");
+    assert!(desk.run(&["session", "close"]).await.done().contains("0.05 USD of 1.00 USD was spent"));
+    desk.run(&["explain", "p_00000000000000000000000000000000"]).await.says(3, &["bursar log"]);
+}

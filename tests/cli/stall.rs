@@ -1,0 +1,91 @@
+//! A seller on loopback TLS with one page: it says one list of terms, and takes any payment.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::tls::Papers;
+
+/// Its name.
+pub(crate) const HOST: &str = "shop.cli.test";
+/// Who is paid by honest terms.
+pub(crate) const PAYEE: &str = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
+/// Who is paid by the others.
+pub(crate) const STRANGER: &str = "0xbababababababababababababababababababa00";
+
+/// A seller that is open. Dropping it closes it.
+pub(crate) struct Stall {
+    pub(crate) authority_pem: String,
+    pub(crate) port: u16,
+    work: JoinHandle<()>,
+}
+
+impl Stall {
+    /// Opens. Pages under `/crooked` want another to be paid; those under `/free` want nothing.
+    pub(crate) async fn open() -> Self {
+        let Papers { authority_pem, acceptor } = Papers::of(vec![HOST.to_owned()]);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let work = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    match stream.read_u8().await {
+                        Ok(byte) => head.push(byte),
+                        Err(_gone) => break,
+                    }
+                }
+                let head = String::from_utf8(head).unwrap();
+                let reply = answer(&head, port);
+                if stream.write_all(reply.as_bytes()).await.is_ok() {
+                    stream.shutdown().await.unwrap_or_default();
+                }
+            }
+        });
+        Self { authority_pem, port, work }
+    }
+
+    /// The origin, as a rule names it.
+    pub(crate) fn origin(&self) -> String {
+        format!("https://{HOST}:{}", self.port)
+    }
+}
+
+impl Drop for Stall {
+    fn drop(&mut self) {
+        self.work.abort();
+    }
+}
+
+fn answer(head: &str, port: u16) -> String {
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    if path.starts_with("/free") || head.to_ascii_lowercase().contains("\r\npayment-signature: ") {
+        let settled =
+            json!({"success": true, "transaction": format!("0x{}", "5eed".repeat(16)), "network": "eip155:84532"});
+        return page("200 OK", "payment-response", &settled.to_string());
+    }
+    let payee = if path.starts_with("/crooked") { STRANGER } else { PAYEE };
+    terms(&format!("https://{HOST}:{port}{path}"), payee)
+}
+
+/// A 402 answer as it goes over the wire.
+pub(crate) fn terms(url: &str, payee: &str) -> String {
+    let terms = json!({
+        "x402Version": 2, "error": "payment required", "extensions": {},
+        "resource": {"url": url, "description": "a page", "mimeType": "text/plain"},
+        "accepts": [{
+            "scheme": "exact", "network": "eip155:84532", "amount": "50000", "payTo": payee, "maxTimeoutSeconds": 60,
+            "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e", "extra": {"name": "USDC", "version": "2"},
+        }],
+    });
+    page("402 Payment Required", "payment-required", &terms.to_string())
+}
+
+fn page(status: &str, name: &str, document: &str) -> String {
+    let value = STANDARD.encode(document);
+    format!("HTTP/1.1 {status}\r\n{name}: {value}\r\ncontent-length: 8\r\nconnection: close\r\n\r\nthe page")
+}
