@@ -34,6 +34,7 @@ impl Serve {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         log_to_stderr();
         secrets::refuse_wallet_variables().map_err(|fault| Stop::not_ready(fault.to_string()))?;
+        secrets::forbid_core_dumps().map_err(|fault| Stop::not_ready(fault.to_string()))?;
         let name = session::name(&self.session)?;
         profile.check()?;
         failpoint::arm(&profile.failpoint(), profile.setting());

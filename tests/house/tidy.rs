@@ -87,12 +87,9 @@ fn no_float_is_named_where_money_is_counted() {
 fn the_judge_has_no_windows() {
     let lib = text(&Path::new(ROOT).join("policy/src/lib.rs"));
     assert!(lib.contains("#![no_std]"), "policy must be no_std");
-    let peeking = offenders(|path, text| {
-        path.starts_with(Path::new(ROOT).join("policy/src"))
-            && !path.ends_with("tests.rs")
-            && text.contains("use std::")
-    });
-    assert!(peeking.is_empty(), "{peeking:?}");
+    let windows = lib.matches("extern crate std;").count();
+    let for_tests = lib.matches("#[cfg(test)]\nextern crate std;").count();
+    assert_eq!(windows, for_tests, "std may be named by tests only; the compiler then keeps it out of the judge");
 }
 
 #[test]

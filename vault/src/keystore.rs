@@ -194,7 +194,7 @@ impl Keystore {
             return Err(damaged("its version, cipher or kdf"));
         }
         let params = &file.crypto.kdfparams;
-        let cost_known = params.n.is_power_of_two() && (1 << 12..=1 << 20).contains(&params.n);
+        let cost_known = params.n.is_power_of_two() && (1 << 10..=1 << 20).contains(&params.n);
         if params.dklen != 32 || params.r != 8 || params.p != 1 || !cost_known {
             return Err(damaged("its kdf parameters"));
         }

@@ -93,7 +93,7 @@ struct Check {
 pub(crate) const fn cost_log2(setting: Setting) -> u8 {
     match setting {
         Setting::Real => 18,
-        Setting::Sandbox => 12,
+        Setting::Sandbox => 10,
     }
 }
 
