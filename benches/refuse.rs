@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use bursar_policy::{Errand, Method, Site, Terms, Version};
+use bursar_policy::{Digest, Errand, Method, Site, Terms, Version};
 use bursar_vault::client::{AgentClient, OperatorClient};
 use bursar_vault::clock::MachineTime;
 use bursar_vault::process::{self, Running};
@@ -43,7 +43,10 @@ struct Stage {
 }
 
 fn stage() -> Stage {
-    let home = tempfile::tempdir().expect("a folder");
+    let home = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .tempdir()
+        .expect("a folder");
     let profile = Profile::locate_sandbox(Path::new(home.path())).expect("a sandbox");
     let passphrase = || Passphrase::new("a bench needs no secret".to_owned().into());
     setup::initialise(&profile, RULES, NewKey::Generated, &passphrase(), Unlocking::ByPerson).expect("a profile");
@@ -51,7 +54,7 @@ fn stage() -> Stage {
     let (operator, _) = OperatorClient::connect(&profile).expect("an operator");
     let budget = "0.01 USD".parse().expect("money");
     for ask in [
-        OperatorAsk::Unlock { passphrase: passphrase() },
+        OperatorAsk::Unlock { passphrase: passphrase(), rules: None },
         OperatorAsk::SessionNew { name: "default".parse().expect("a name"), budget, minutes: 60, passphrase: passphrase() },
     ] {
         assert!(!matches!(operator.ask(&ask), Ok(OperatorReply::Fault { .. }) | Err(_)));
@@ -92,7 +95,7 @@ fn refused_by_the_vault(bencher: Bencher<'_, '_>) {
     let stage = stage();
     bencher.bench_local(|| {
         let agent = claimed(&stage);
-        match agent.ask(&AgentAsk::Authorize { terms: terms(), envelope: "{}".to_owned() }) {
+        match agent.ask(&AgentAsk::Authorize { terms: terms(), envelope: "{}".to_owned(), rules: Digest::of(RULES.as_bytes()) }) {
             Ok(AgentReply::Refused(reasons)) => reasons,
             other => panic!("not refused: {other:?}"),
         }

@@ -27,6 +27,14 @@ use tokio::net::UnixStream;
 const START_TRIES: u32 = 400;
 const START_PAUSE: Duration = Duration::from_millis(25);
 
+/// How many tries are made after the vault that was started has ended.
+const AFTER_THE_END: u32 = 40;
+
+/// How long the vault may take for an answer, and for one that waits for another purchase to end: as long as the two
+/// legs of that purchase may take, and a while more.
+const ANSWER: Duration = Duration::from_secs(30);
+const HELD_BACK: Duration = Duration::from_secs(240);
+
 /// How long the log of embedded vaults may grow before it starts anew, in bytes.
 const LOG_BYTES: u64 = 256 * 1024;
 
@@ -69,9 +77,28 @@ pub enum WalletFault {
         /// One sentence.
         message: String,
     },
+    /// The vault guards another kind of money than this profile: real money is never reached through a sandbox.
+    #[error("the vault at this place guards {found} money and was reached as if it guarded {expected}; leave out `--sandbox`, or use another folder")]
+    Setting {
+        /// What the vault guards.
+        found: &'static str,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// The vault did not answer in time.
+    #[error("the vault does not answer; look at `vault.log` in the profile, then end it and start it again")]
+    Silent,
     /// The vault answered something else than was asked.
     #[error("the vault answered out of turn; stop it and start the same version of bursar")]
     OutOfTurn,
+}
+
+impl WalletFault {
+    /// Whether a vault that was asked to sign may have done so although this is all that came back.
+    #[must_use]
+    pub fn may_have_signed(&self) -> bool {
+        !matches!(self, Self::Fault { code, .. } if code == "rules_changed")
+    }
 }
 
 /// Where the vault is, and how to start one.
@@ -79,6 +106,7 @@ pub enum WalletFault {
 pub struct Wallet {
     socket: PathBuf,
     expected_uid: u32,
+    setting: Setting,
     session: Option<SessionName>,
     start: Start,
     rules: Mutex<Option<(Digest, Arc<Rules>)>>,
@@ -104,6 +132,7 @@ impl Wallet {
         Ok(Self {
             socket: profile.agent_sock(),
             expected_uid: rustix::process::geteuid().as_raw(),
+            setting: profile.setting(),
             session,
             start: Start { program: std::env::current_exe()?, args, log: profile.vault_log() },
             rules: Mutex::new(None),
@@ -132,6 +161,9 @@ impl Wallet {
         };
         if welcome.protocol != PROTOCOL {
             return Err(WalletFault::Version);
+        }
+        if welcome.setting != self.setting {
+            return Err(WalletFault::Setting { found: kind(welcome.setting), expected: kind(self.setting) });
         }
         let rules = self.rules(&welcome)?;
         Ok(Conversation { link: conversation, welcome, rules })
@@ -162,24 +194,19 @@ impl Wallet {
             // Not ours: a client waits for the end of our standard error, and the vault outlives us.
             .stderr(log)
             .spawn()?;
-        let mut ended = false;
-        for _ in 0..START_TRIES {
+        let mut ended = None;
+        for left in (0..START_TRIES).rev() {
             if let Ok(stream) = UnixStream::connect(&self.socket).await {
                 return Ok(stream);
             }
-            if ended {
-                // One that lost the race for the ledger ends at once: the winner's socket is about to appear.
-                tokio::time::sleep(START_PAUSE).await;
-                continue;
-            }
-            if let Ok(status) = tokio::time::timeout(START_PAUSE, child.wait()).await {
-                if status?.code() != Some(ALREADY_RUNNING) {
-                    return Err(WalletFault::Unavailable { said: self.start.last_words(before) });
-                }
-                ended = true;
+            match ended {
+                None => ended = tokio::time::timeout(START_PAUSE, child.wait()).await.ok().map(|_| left),
+                // It may have lost the race for the ledger: then the winner's socket is about to appear.
+                Some(at) if at.saturating_sub(left) < AFTER_THE_END => tokio::time::sleep(START_PAUSE).await,
+                Some(_) => break,
             }
         }
-        Err(WalletFault::Unavailable { said: String::new() })
+        Err(WalletFault::Unavailable { said: self.start.last_words(before) })
     }
 }
 
@@ -224,8 +251,12 @@ pub fn arguments(profile: &Profile) -> Vec<OsString> {
     }
 }
 
-/// The exit status of a vault that found another one holding the ledger.
-pub const ALREADY_RUNNING: i32 = 5;
+const fn kind(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Real => "real",
+        Setting::Sandbox => "play",
+    }
+}
 
 fn gone(fault: &std::io::Error) -> bool {
     matches!(fault.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
@@ -261,7 +292,7 @@ impl Conversation {
     ///
     /// [`WalletFault`] when the vault cannot be asked.
     pub async fn claim(&mut self, errand: &Errand) -> Result<Answer<Claimed>, WalletFault> {
-        match self.link.ask(&AgentAsk::Claim { errand: errand.clone() }).await? {
+        match self.link.ask_patiently(&AgentAsk::Claim { errand: errand.clone() }).await? {
             AgentReply::Claimed(claimed) => Ok(Ok(claimed)),
             AgentReply::Refused(reasons) => Ok(Err(reasons)),
             _ => Err(WalletFault::OutOfTurn),
@@ -274,7 +305,7 @@ impl Conversation {
     ///
     /// [`WalletFault`] when no answer came: a signature may exist, so the money counts as spent.
     pub async fn authorize(&mut self, terms: &Terms, envelope: String) -> Result<Answer<Box<Signed>>, WalletFault> {
-        match self.link.ask(&AgentAsk::Authorize { terms: terms.clone(), envelope }).await? {
+        match self.link.ask(&AgentAsk::Authorize { terms: terms.clone(), envelope, rules: self.welcome.rules_digest }).await? {
             AgentReply::Authorized(signed) => Ok(Ok(signed)),
             AgentReply::Refused(reasons) => Ok(Err(reasons)),
             _ => Err(WalletFault::OutOfTurn),
@@ -343,15 +374,37 @@ struct Link {
 
 impl Link {
     async fn ask<A: Serialize + Sync>(&mut self, ask: &A) -> Result<AgentReply, WalletFault> {
+        match tokio::time::timeout(ANSWER, self.converse(ask)).await {
+            Ok(answered) => answered,
+            Err(_) => Err(WalletFault::Silent),
+        }
+    }
+
+    /// [`Self::ask`] for an answer that the vault may hold back: while an identical purchase is in flight elsewhere.
+    async fn ask_patiently<A: Serialize + Sync>(&mut self, ask: &A) -> Result<AgentReply, WalletFault> {
+        match tokio::time::timeout(HELD_BACK, self.converse(ask)).await {
+            Ok(answered) => answered,
+            Err(_) => Err(WalletFault::Silent),
+        }
+    }
+
+    async fn converse<A: Serialize + Sync>(&mut self, ask: &A) -> Result<AgentReply, WalletFault> {
         let sent = frame::encode(ask, frame::ASK_MAX_BYTES)?;
-        self.stream.write_all(&sent).await?;
+        // A vault that is full or ending says so and closes before it has read: its words count, not the broken pipe.
+        let written = self.stream.write_all(&sent).await;
+        match (self.reply().await, written) {
+            (Ok(AgentReply::Fault { code, message }), _) => Err(WalletFault::Fault { code, message }),
+            (Ok(reply), _) => Ok(reply),
+            (Err(_), Err(fault)) => Err(fault.into()),
+            (Err(fault), Ok(())) => Err(fault),
+        }
+    }
+
+    async fn reply(&mut self) -> Result<AgentReply, WalletFault> {
         let mut header = [0_u8; HEADER_BYTES];
         self.stream.read_exact(&mut header).await?;
         let mut content = vec![0_u8; frame::announced(header, frame::REPLY_MAX_BYTES)?];
         self.stream.read_exact(&mut content).await?;
-        match frame::decode(&content)? {
-            AgentReply::Fault { code, message } => Err(WalletFault::Fault { code, message }),
-            reply => Ok(reply),
-        }
+        Ok(frame::decode(&content)?)
     }
 }

@@ -75,6 +75,32 @@ impl Operator {
     pub(super) fn ask(&self, ask: &OperatorAsk) -> Result<OperatorReply, Stop> {
         Ok(self.0.ask(ask)?)
     }
+
+    /// Asks once, and keeps the vault's own words apart for a command that goes on after some of them.
+    ///
+    /// # Errors
+    ///
+    /// A [`Stop`] with exit code 4 where the vault cannot be asked.
+    pub(super) fn ask_or_code(&self, ask: &OperatorAsk) -> Result<Result<OperatorReply, Said>, Stop> {
+        match self.0.ask(ask) {
+            Ok(reply) => Ok(Ok(reply)),
+            Err(ClientFault::Said { code, message }) => Ok(Err(Said { code, message })),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+}
+
+/// What the vault said instead of doing it.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) code: String,
+    message: String,
+}
+
+impl From<Said> for Stop {
+    fn from(said: Said) -> Self {
+        Self::new(exit_of(&said.code), said.message)
+    }
 }
 
 /// How a person starts this program for `profile`, to be shown in front of a command.

@@ -96,6 +96,7 @@ fn told(inspection: Inspection) -> Result<Exit, Stop> {
             Ok(Exit::Refused)
         }
         Inspection::Failed(sentence) => Err(Stop::new(Exit::Failed, sentence)),
+        Inspection::NotReady(sentence) => Err(Stop::not_ready(sentence)),
     }
 }
 

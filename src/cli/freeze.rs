@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{table, terminal};
+use super::{rules_shown, table, terminal};
 
 /// Stop all payments at once (no passphrase needed).
 #[derive(Debug, Args)]
@@ -59,7 +59,8 @@ impl Reload {
         let operator = Operator::connect(profile)?;
         match operator.ask(&OperatorAsk::ReloadRules { passphrase: passphrase(profile)? })? {
             OperatorReply::Reloaded { rules_digest } => {
-                table::say(&format!("The rules in force are now those of the file (SHA-256 {rules_digest})."))?;
+                table::say(&format!("The rules in force are now those of the file (SHA-256 {rules_digest}):"))?;
+                rules_shown::show(profile)?;
                 Ok(Exit::Done)
             }
             _ => Err(out_of_turn()),

@@ -14,6 +14,7 @@ mod freeze;
 mod init;
 mod install;
 mod ledger_log;
+mod rules_shown;
 mod serve;
 mod session;
 mod status;

@@ -1,5 +1,6 @@
 //! What people look at: tables, lines, times and money. The only file of the command line that prints.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
@@ -16,7 +17,7 @@ use super::exit::Stop;
 /// When standard output is closed.
 pub(super) fn say(text: &str) -> Result<(), Stop> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{text}")?;
+    writeln!(out, "{}", visible(text))?;
     Ok(())
 }
 
@@ -33,7 +34,27 @@ pub(super) fn say_json(value: &impl serde::Serialize) -> Result<(), Stop> {
 /// Writes `text` to standard error. A closed standard error is nothing to report anywhere.
 pub(super) fn complain(text: &str) {
     let mut err = std::io::stderr().lock();
-    if writeln!(err, "{text}").is_err() {}
+    if writeln!(err, "{}", visible(text)).is_err() {}
+}
+
+/// The text with everything that could steer a terminal or hide in it spelled out. Line ends stay.
+///
+/// What people look at holds words that came from a seller or from `serve`, which hostile bytes have passed through.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unseen) {
+        return Cow::Borrowed(text);
+    }
+    let spelled = |letter: char| if is_unseen(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
+    Cow::Owned(text.chars().map(spelled).collect())
+}
+
+/// Control characters but the line end, and the marks that reorder, join or hide text (Unicode categories Cc and Cf, as
+/// far as they matter to a terminal).
+const fn is_unseen(letter: char) -> bool {
+    matches!(letter,
+        '\0'..='\x09' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// A table with a head; columns named in `right` (from 0) are right-aligned.
@@ -85,6 +106,15 @@ pub(super) fn left(now: u64, then: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_that_is_said_can_steer_a_terminal() {
+        let hostile = "a\u{1b}[2J\u{9b}31m\rb\u{202e}c\u{200b}d\u{e0041}e\tf";
+        let shown = visible(hostile);
+        assert!(!shown.chars().any(is_unseen), "{shown}");
+        assert!(shown.starts_with("a\\u{1b}[2J") && shown.ends_with('f'), "{shown}");
+        assert_eq!(visible("one\ntwo ✓ é"), "one\ntwo ✓ é");
+    }
 
     #[test]
     fn a_bar_is_never_longer_than_its_cells() {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{table, terminal};
+use super::{rules_shown, table, terminal};
 
 /// Unlock the key in the running vault with your passphrase.
 #[derive(Debug, Args)]
@@ -20,8 +20,20 @@ impl Unlock {
     #[expect(clippy::unused_self, reason = "every command is run the same way")]
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         let operator = Operator::connect_or_start(profile)?;
-        let passphrase = Passphrase::new(terminal::secret("Operator passphrase", profile.setting())?);
-        match operator.ask(&OperatorAsk::Unlock { passphrase })? {
+        let typed = terminal::secret("Operator passphrase", profile.setting())?;
+        let ask = |rules| OperatorAsk::Unlock { passphrase: Passphrase::new(typed.clone()), rules };
+        let reply = match operator.ask_or_code(&ask(None))? {
+            Ok(reply) => reply,
+            Err(said) if said.code == "rules_changed" => {
+                // Somebody changed the file since a person agreed to it: nobody unlocks for rules they have not seen.
+                table::complain("The rules changed since you last agreed to them. These are in force now:");
+                let digest = rules_shown::show(profile)?;
+                terminal::typed_back("Type `agree` to go by them:", "agree", profile.setting())?;
+                operator.ask(&ask(Some(digest)))?
+            }
+            Err(said) => return Err(said.into()),
+        };
+        match reply {
             OperatorReply::Unlocked { payer } => {
                 table::say(&format!("Unlocked. Payments are signed by {payer}."))?;
                 Ok(Exit::Done)
@@ -37,6 +49,9 @@ impl Lock {
         match Operator::connect(profile)?.ask(&OperatorAsk::Lock)? {
             OperatorReply::Done => {
                 table::say("Locked. `bursar unlock` makes payments possible again.")?;
+                if profile.passphrase_file().exists() {
+                    table::say("A passphrase file is there: the vault unlocks itself when it is started next. Remove the file to stop that.")?;
+                }
                 Ok(Exit::Done)
             }
             _ => Err(out_of_turn()),

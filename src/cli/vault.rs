@@ -1,15 +1,12 @@
 //! `bursar vault`: runs the process that holds the key and the ledger.
 
-use bursar_vault::ledger::LedgerFault;
-use bursar_vault::process::{self, IDLE_EXIT, Options, StartFault};
+use bursar_vault::process::{self, IDLE_EXIT, Options};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::table;
-use crate::wallet::ALREADY_RUNNING;
 
 /// Run the vault, which holds the key and the ledger.
 #[derive(Debug, Args)]
@@ -34,10 +31,6 @@ impl Vault {
         let options = Options { idle_exit: self.detach.then_some(IDLE_EXIT), detach: self.detach };
         match process::run(profile, options) {
             Ok(_ended) => Ok(Exit::Done),
-            Err(fault @ StartFault::Ledger(LedgerFault::InUse { .. })) => {
-                table::complain(&format!("bursar: {fault}"));
-                std::process::exit(ALREADY_RUNNING)
-            }
             Err(fault) => Err(Stop::not_ready(fault.to_string())),
         }
     }

@@ -15,6 +15,10 @@ use sha2::{Digest as _, Sha256};
 /// The start of the name of every file that is still being written. No digest starts like this.
 const PARTIAL: &str = ".partial-";
 
+/// What is left free on the disk, in bytes: the ledger is on the same one, and it must never find it full because of
+/// what an agent fetched.
+const FREE_BYTES: u64 = 32 * 1024 * 1024;
+
 /// A folder of bodies that only its owner can read (mode 0700, files 0600).
 ///
 /// All file work is relative to the folder as it was opened and checked, so replacing its path later changes nothing.
@@ -148,8 +152,9 @@ impl ContentStore {
     ///
     /// # Errors
     ///
-    /// [`ContentFault::Full`] or [`ContentFault::Unwritable`].
+    /// [`ContentFault::Full`] also while little more than the ledger needs is free, or [`ContentFault::Unwritable`].
     pub fn writer(&self) -> Result<Writer, ContentFault> {
+        self.room()?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..8 {
             let name = format!("{PARTIAL}{:016x}", RandomState::new().build_hasher().finish());
@@ -218,6 +223,20 @@ impl ContentStore {
                 Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
             }
         }
+    }
+
+    /// Says no while storing more would take the space that the ledger needs. Asked also before a payment, so that
+    /// nothing is bought that could not be kept.
+    ///
+    /// # Errors
+    ///
+    /// [`ContentFault::Full`].
+    pub fn room(&self) -> Result<(), ContentFault> {
+        let disk = rustix::fs::fstatvfs(&self.folder).map_err(|error| self.unwritable(&error.into()))?;
+        if disk.f_bavail.saturating_mul(disk.f_frsize) < FREE_BYTES {
+            return Err(ContentFault::Full { path: self.path.display().to_string() });
+        }
+        Ok(())
     }
 
     fn unwritable(&self, error: &io::Error) -> ContentFault {

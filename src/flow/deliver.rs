@@ -161,13 +161,13 @@ fn still_asks() -> Reason {
 fn sent_elsewhere() -> Reason {
     Reason::new(
         "redirect_refused",
-        "the seller answered a payment with a redirect, which is never followed; it may yet take the payment",
+        "the seller answered a payment with a redirect, which is never followed; the receipt says whether the money is known to be gone",
     )
 }
 
 fn seller_failed(status: u16) -> Reason {
     Reason::new(
         "seller_error",
-        format!("the seller answered a payment with status {status}; it may yet take the payment"),
+        format!("the seller answered a payment with status {status}; the receipt says whether the money is known to be gone"),
     )
 }

@@ -32,19 +32,6 @@ impl End {
         Self::fault("cancelled", "the call was cancelled before anything was signed; call again to start anew")
     }
 
-    /// The vault went away while it was asked to sign: a signature may exist there, and the money counts as spent.
-    pub(super) fn lost_vault(fault: WalletFault) -> Self {
-        match fault {
-            WalletFault::Fault { code, message } => Self::Fault(Reason::new(code, message)),
-            other => Self::fault(
-                "vault_lost",
-                format!(
-                    "{other}; nothing was sent to the seller, the amount may count as spent, call again with the same arguments"
-                ),
-            ),
-        }
-    }
-
     pub(super) fn unreadable_authority(file: &str, fault: &std::io::Error) -> Self {
         tracing::error!("the sandbox's certificate authority `{file}` cannot be read: {fault}");
         Self::fault("tls_setup", "the sandbox's certificate authority cannot be read; check `ca` in its rules")

@@ -21,6 +21,8 @@ pub enum Inspection {
     Refused(Vec<Refusal>),
     /// It could not be looked at; one sentence says why.
     Failed(String),
+    /// The vault cannot be asked for the rules; one sentence says why.
+    NotReady(String),
 }
 
 impl From<End> for Inspection {
@@ -50,7 +52,10 @@ impl<R: Resolver> Buyer<R> {
     }
 
     async fn look(&self, errand: &Errand, body: Option<Vec<u8>>) -> Result<Inspection, End> {
-        let vault = self.wallet.open().await?;
+        let vault = match self.wallet.open().await {
+            Ok(vault) => vault,
+            Err(fault) => return Ok(Inspection::NotReady(fault.to_string())),
+        };
         let site = may_visit(&vault.rules(), errand).map_err(End::No)?;
         let visit = self.reach(&vault, errand, body, site).await?;
         let reply = visit.exchange.send(&visit.ask, &Limits::bare()).await?;
@@ -70,7 +75,10 @@ impl<R: Resolver> Buyer<R> {
     }
 
     async fn weigh(&self, errand: &Errand, headers: &[(String, Vec<u8>)], body: &[u8]) -> Result<Inspection, End> {
-        let vault = self.wallet.open().await?;
+        let vault = match self.wallet.open().await {
+            Ok(vault) => vault,
+            Err(fault) => return Ok(Inspection::NotReady(fault.to_string())),
+        };
         match read(HeaderView::new(headers), body)? {
             Found::NotX402(rail) => Ok(Inspection::NothingToPay(rail.sentence().to_owned())),
             Found::Demand(demand) => {

@@ -81,16 +81,23 @@ impl<R: Resolver> Buyer<R> {
         if !progress.wanted() {
             return Err(End::given_up());
         }
+        self.content.room()?;
         progress.at(Stage::Authorizing);
-        let signed = vault.authorize(terms.get(), envelope.to_text()).await.map_err(End::lost_vault)??;
+        let signed = match vault.authorize(terms.get(), envelope.to_text()).await {
+            Ok(answer) => *answer?,
+            // No yes and no no: a signature may exist in the vault, so this is not told as a failure.
+            Err(fault) if fault.may_have_signed() => return Ok(told::no_word_from_the_vault(&fault)),
+            Err(fault) => return Err(fault.into()),
+        };
         // From here on a signature exists.
         failpoint::reach("serve-authorized");
-        let paying = Paying { visit: *visit, signed: *signed, envelope };
-        if let Err(fault) =
-            verify::signed_as_judged(&paying.signed, terms.get(), &rules, vault.welcome().payer, clock::now_s())
-        {
-            return Ok(told::mismatch(&paying.signed, &rules, &fault));
+        let payer = vault.welcome().payer;
+        let checked = verify::signed_as_judged(&signed, terms.get(), &rules, payer)
+            .and_then(|()| verify::window_as_judged(&signed.authorization, terms.get(), &rules, clock::now_s()));
+        if let Err(fault) = checked {
+            return Ok(told::mismatch(&signed, &rules, &fault));
         }
+        let paying = Paying { visit: *visit, signed, envelope };
         Ok(self.deliver(vault, &rules, paying, progress).await)
     }
 
@@ -105,7 +112,7 @@ impl<R: Resolver> Buyer<R> {
     ) -> Purchase {
         let rules = vault.rules();
         let terms = signed.terms.clone();
-        let checked = verify::signed_as_judged(&signed, &terms, &rules, vault.welcome().payer, clock::now_s());
+        let checked = verify::signed_as_judged(&signed, &terms, &rules, vault.welcome().payer);
         let envelope = Envelope::parse(&signed.envelope);
         let reached = match may_visit(&rules, errand).map_err(End::No) {
             Ok(site) => self.reach(vault, errand, body, site).await,

@@ -10,6 +10,7 @@ use bursar_tools::payments::{
 use bursar_vault::protocol::{self as vault, ContentRef, Delivery, Past, RowState, Signed};
 
 use super::verify::Mismatch;
+use crate::wallet::WalletFault;
 
 /// A row of the ledger as it may be told.
 pub(super) fn receipt(receipt: vault::Receipt) -> Receipt {
@@ -43,6 +44,15 @@ pub(super) fn unwritten_receipt(signed: &Signed, rules: &Rules) -> Receipt {
         expires_s: signed.authorization.valid_before,
         repeat: false,
     }
+}
+
+/// The vault was asked to sign and said neither yes nor no.
+pub(super) fn no_word_from_the_vault(fault: &WalletFault) -> Purchase {
+    tracing::error!("the vault was asked to sign and did not answer: {fault}");
+    Purchase::Unknown(Reason::new(
+        "vault_lost",
+        "the wallet went away while it was asked to sign; nothing was sent to the seller, and the amount may count as spent",
+    ))
 }
 
 /// The vault signed something else than was judged: nothing was sent.

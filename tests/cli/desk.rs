@@ -89,15 +89,16 @@ impl Desk {
         let log = File::create(self.home.with_file_name("vault words")).unwrap();
         let mut command = self.command();
         command.arg("vault").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).kill_on_drop(true);
-        self.vault = Some(command.spawn().unwrap());
-        let profile = self.profile();
+        let vault = self.vault.insert(command.spawn().unwrap());
+        let profile = Profile::locate_sandbox(&self.home).unwrap();
+        let words = || fs::read_to_string(self.home.with_file_name("vault words")).unwrap();
         let mut tick = interval(Duration::from_millis(10));
         let up = timeout(PATIENCE, async {
             while OperatorClient::connect(&profile).is_err() {
                 tick.tick().await;
+                assert!(vault.try_wait().unwrap().is_none(), "the vault ended at once: {}", words());
             }
         });
-        let words = || fs::read_to_string(self.home.with_file_name("vault words")).unwrap();
         assert!(up.await.is_ok(), "no vault in {PATIENCE:?}: {}", words());
     }
 

@@ -91,7 +91,7 @@ fn backdate(stand: &Stand) {
 /// Unlocks the vault and claims a purchase, which makes it look for payments that ran out. It may die at any moment.
 fn provoke(stand: &Stand, url: &str) -> Result<(), ClientFault> {
     let (operator, _) = OperatorClient::connect(&stand.profile)?;
-    operator.ask(&OperatorAsk::Unlock { passphrase: passphrase() })?;
+    operator.ask(&OperatorAsk::Unlock { passphrase: passphrase(), rules: None })?;
     let (agent, _) = AgentClient::connect(&stand.profile, None)?;
     agent.ask(&AgentAsk::Claim { errand: errand(url) }).map(drop)
 }

@@ -108,8 +108,7 @@ impl Client {
 
     /// Sends a signal to the child.
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id().unwrap()).unwrap();
-        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+        send(&self.child, signal);
     }
 
     /// Waits for the child's end.
@@ -133,4 +132,10 @@ impl Client {
 async fn ended(child: &mut Child) -> ExitStatus {
     let ended = timeout(PATIENCE, child.wait()).await;
     ended.unwrap_or_else(|_| panic!("`serve` did not end in {PATIENCE:?}")).unwrap()
+}
+
+/// Sends a signal to a child that lives.
+pub(crate) fn send(child: &Child, signal: Signal) {
+    let pid = i32::try_from(child.id().unwrap()).unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
 }

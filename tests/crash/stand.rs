@@ -12,13 +12,14 @@ use bursar_vault::client::OperatorClient;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase};
 use bursar_vault::setup::{self, NewKey, Unlocking};
+use rustix::process::Signal;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{interval, timeout};
 use zeroize::Zeroizing;
 
 use crate::books::Books;
-use crate::client::{Client, PATIENCE};
+use crate::client::{Client, PATIENCE, send};
 use crate::farewell::{nobody_has_the_ledger, send_away};
 use crate::seller::{HOST, PAYEE, Seller};
 
@@ -89,6 +90,11 @@ impl Stand {
     pub(crate) fn was_killed_at(&self, step: &str, ended: ExitStatus) {
         assert_eq!(ended.signal(), Some(9), "not killed at {step}: {ended:?}; {}", self.words());
         assert!(!self.profile.failpoint().exists(), "{step} was not reached");
+    }
+
+    /// Sends a signal to the vault.
+    pub(crate) fn signal_vault(&self, signal: Signal) {
+        send(self.vault.as_ref().unwrap(), signal);
     }
 
     /// Waits for the end of the vault.

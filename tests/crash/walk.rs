@@ -69,11 +69,11 @@ macro_rules! walk {
 walk! {
     killed_when_the_purchase_id_is_bound         "vault-claim-bound"            Vault Some("failed"), NO_ROW, BOUGHT, 1..=1;
     killed_when_the_claim_is_answered            "serve-claimed"                Serve None, NO_ROW, BOUGHT, 1..=1;
-    killed_when_the_row_is_inserted              "vault-exposed-uncommitted"    Vault Some("failed"), NO_ROW, BOUGHT, 1..=1;
-    killed_when_the_row_is_on_the_disk           "vault-exposed-committed"      Vault Some("failed"), EXPOSED, NEVER_SIGNED, 0..=0;
-    killed_when_it_is_signed                     "vault-signed"                 Vault Some("failed"), EXPOSED, NEVER_SIGNED, 0..=0;
-    killed_when_the_signature_is_on_the_row      "vault-signature-uncommitted"  Vault Some("failed"), EXPOSED, NEVER_SIGNED, 0..=0;
-    killed_when_the_signature_is_on_the_disk     "vault-signature-committed"    Vault Some("failed"), EXPOSED, COLLECTED, 1..=1;
+    killed_when_the_row_is_inserted              "vault-exposed-uncommitted"    Vault Some("unresolved"), NO_ROW, BOUGHT, 1..=1;
+    killed_when_the_row_is_on_the_disk           "vault-exposed-committed"      Vault Some("unresolved"), EXPOSED, NEVER_SIGNED, 0..=0;
+    killed_when_it_is_signed                     "vault-signed"                 Vault Some("unresolved"), EXPOSED, NEVER_SIGNED, 0..=0;
+    killed_when_the_signature_is_on_the_row      "vault-signature-uncommitted"  Vault Some("unresolved"), EXPOSED, NEVER_SIGNED, 0..=0;
+    killed_when_the_signature_is_on_the_disk     "vault-signature-committed"    Vault Some("unresolved"), EXPOSED, COLLECTED, 1..=1;
     killed_when_the_signed_payment_has_arrived   "serve-authorized"             Serve None, EXPOSED, COLLECTED, 1..=1;
     killed_when_the_payment_is_sent              "serve-sent"                   Serve None, EXPOSED, COLLECTED, 2..=2;
     killed_when_the_answer_is_read               "serve-answered"               Serve None, EXPOSED, COLLECTED, 2..=2;

@@ -86,7 +86,7 @@ impl Sandbox {
             }
         };
         if !before.locked {
-            operator.ask(&OperatorAsk::Unlock { passphrase: passphrase() }).unwrap();
+            operator.ask(&OperatorAsk::Unlock { passphrase: passphrase(), rules: None }).unwrap();
         }
         let budget = before.session.as_deref().unwrap_or(USUAL_BUDGET);
         if budget != "none" && !before.session_over && !before.latched {

@@ -162,6 +162,7 @@ impl FetchAnswer {
                     ..bare.with(receipt, ToldReceipt::new(receipt, site))
                 }
             }
+            Purchase::Unknown(reason) => Self::bare(Outcome::Unresolved, Words::of_reason(reason, Some(COLLECT))),
             Purchase::Refused { refusals } => Self::refused(refusals),
             Purchase::NeedsApproval { next_step } => Self::bare(
                 Outcome::NeedsApproval,

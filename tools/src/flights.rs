@@ -18,26 +18,40 @@ const IN_THE_AIR_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     open: Mutex<HashMap<RequestId, Wanted>>,
+    leaving: Arc<AtomicBool>,
     landed: Notify,
 }
 
-/// Whether somebody still waits for an answer. Shared with the work.
+/// Whether somebody still waits for an answer, and whether this is still the time to begin something. Shared with the
+/// work.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted(Arc<AtomicBool>);
+pub(crate) struct Wanted {
+    asked: Arc<AtomicBool>,
+    leaving: Arc<AtomicBool>,
+}
 
 impl Wanted {
     /// A work that nobody can cancel.
     pub(crate) fn always() -> Self {
-        Self(Arc::new(AtomicBool::new(true)))
+        Self::beside(&Arc::default())
+    }
+
+    fn beside(leaving: &Arc<AtomicBool>) -> Self {
+        Self { asked: Arc::new(AtomicBool::new(true)), leaving: Arc::clone(leaving) }
     }
 
     /// False once the client has cancelled the request.
     pub(crate) fn still(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.asked.load(Ordering::Acquire)
+    }
+
+    /// False also once this server was told to leave: what has not been signed then never will be.
+    pub(crate) fn worth_beginning(&self) -> bool {
+        self.still() && !self.leaving.load(Ordering::Acquire)
     }
 
     fn no_more(&self) {
-        self.0.store(false, Ordering::Release);
+        self.asked.store(false, Ordering::Release);
     }
 }
 
@@ -47,7 +61,7 @@ impl Flights {
         match self.lock().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(free) => {
-                free.insert(Wanted::always());
+                free.insert(Wanted::beside(&self.leaving));
                 true
             }
         }
@@ -60,9 +74,14 @@ impl Flights {
         }
     }
 
+    /// Notes that nothing new is to be begun. What has begun goes on.
+    pub(crate) fn leave(&self) {
+        self.leaving.store(true, Ordering::Release);
+    }
+
     /// The flag that goes with the work of this request.
     pub(crate) fn wanted(&self, id: &RequestId) -> Wanted {
-        self.lock().get(id).cloned().unwrap_or_else(Wanted::always)
+        self.lock().get(id).cloned().unwrap_or_else(|| Wanted::beside(&self.leaving))
     }
 
     /// Notes that a request is answered and frees its id; false when the client does not want the answer.
@@ -145,5 +164,17 @@ mod tests {
             assert!(flights.land(&RequestId::Number(id)));
         }
         waiting.await.unwrap();
+    }
+
+    #[test]
+    fn leaving_begins_nothing_new_and_still_answers() {
+        let flights = Flights::default();
+        let id = RequestId::Number(1);
+        assert!(flights.depart(&id));
+        let wanted = flights.wanted(&id);
+        assert!(wanted.worth_beginning());
+        flights.leave();
+        assert!(!wanted.worth_beginning() && wanted.still());
+        assert!(flights.land(&id), "the answer is still told");
     }
 }

@@ -30,7 +30,7 @@ pub trait Payments: Send + Sync + 'static {
     fn status(&self) -> impl Future<Output = Standing> + Send;
 }
 
-/// How a fetch ended. Every end after which a signature may exist outside carries a [`Receipt`].
+/// How a fetch ended. Every end after which a signature may be outside the wallet carries a [`Receipt`].
 #[derive(Clone, Debug)]
 pub enum Purchase {
     /// Nothing was paid and nothing was asked for in a way bursar pays.
@@ -65,6 +65,8 @@ pub enum Purchase {
         /// What the seller gave as a reason.
         seller_says: Option<SellerText>,
     },
+    /// The wallet was asked to sign and no answer came: a signature may exist, and the amount may count as spent.
+    Unknown(Reason),
     /// The rules, a limit or the caller's own ceiling said no. Nothing was signed.
     Refused {
         /// Every reason, in precedence order.

@@ -78,13 +78,13 @@ impl Progress {
         }
     }
 
-    /// Whether the client still waits for the result.
+    /// Whether the client still waits for the result and this server was not told to leave.
     ///
     /// To be asked just before money is set aside: until then a cancelled purchase may be given up as if it had
     /// never been asked for. Afterwards it must be brought to its end.
     #[must_use]
     pub fn wanted(&self) -> bool {
-        self.wanted.still()
+        self.wanted.worth_beginning()
     }
 
     /// A progress without a listener.

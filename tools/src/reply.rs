@@ -76,6 +76,12 @@ impl Words {
                     Some(&next_step),
                 )
             },
+            // The address is the operator's business: names inside its network are nothing to feel for from here.
+            Refusal::AddressNotPublic { .. } => Self::new(
+                refusal.shown(),
+                "the host leads to an address that is not on the public internet",
+                Some(&next_step),
+            ),
             // These sentences hold words of ours, of the caller and of the operator only.
             Refusal::WalletLocked
             | Refusal::Frozen
@@ -93,7 +99,6 @@ impl Words {
             | Refusal::HostNotAllowed { .. }
             | Refusal::MethodNotAllowed { .. }
             | Refusal::BodyNotAllowed { .. }
-            | Refusal::AddressNotPublic { .. }
             | Refusal::CurrencyWithoutCap { .. } => Self::new(refusal.shown(), &refusal.to_string(), Some(&next_step)),
             // A refusal that nobody has looked at yet tells its code and nothing else.
             _ => Self::new(refusal.shown(), "bursar refused this before anything was paid", Some(&next_step)),

@@ -214,6 +214,9 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for StrictTran
                 }
                 Input::End(ended) => {
                     tracing::info!(?ended, "no more input is taken");
+                    if ended != Ended::InputClosed {
+                        self.flights.leave();
+                    }
                     self.ended.send_replace(Some(ended));
                 }
             }

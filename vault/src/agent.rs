@@ -3,13 +3,13 @@
 //! One connection is one conversation, and the claim lives in it: however the connection ends, the claim ends with it,
 //! and what was counted stays counted.
 
-use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Exposed, LedgerFault, NotSigned, Reservation};
+use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Exposed, LedgerFault, NotSigned, Reservation, Source};
 use crate::protocol::{AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Report, Status, Welcome};
 use crate::server::{Conversation, Peer, Then};
 use crate::sign::{Key, SignFault};
 use crate::status::{Needs, next_step};
 use crate::vault::Vault;
-use bursar_policy::{AssetId, Errand, PaymentId, QuoteId, Refusal, Rules, SessionId, SessionName, Terms};
+use bursar_policy::{AssetId, Digest, Errand, PaymentId, QuoteId, Refusal, Rules, SessionId, SessionName, Terms};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,9 +77,6 @@ impl AgentConversation {
     fn claim(&mut self, errand: Errand) -> Result<AgentReply, Trouble> {
         // The earlier claim of this connection is given up first, so that nobody waits for themselves.
         self.work = Work::Nothing;
-        if self.vault.wallet.is_locked() {
-            return Err(self.refused(None, &errand, vec![Refusal::WalletLocked]));
-        }
         let session = self.session_for(&errand)?;
         let repeat_window_s = self.vault.rules().rules.repeat_window_s();
         loop {
@@ -88,29 +85,40 @@ impl AgentConversation {
             if self.vault.is_ending().is_some() {
                 return Err(trouble("vault_ending", "the vault is ending; ask again in a moment"));
             }
+            // Only now: it may have been locked or unlocked while somebody else's identical purchase was waited for.
+            let locked = self.vault.wallet.is_locked();
             match claim {
                 Claim::InFlight if self.peer.is_gone() => {
                     return Err(trouble("gone", "nobody waits for this answer"));
                 }
                 Claim::InFlight => {}
+                Claim::New(guard) if locked => {
+                    return Err(self.refused(Some(guard.session()), guard.errand(), vec![Refusal::WalletLocked]));
+                }
                 Claim::New(guard) => {
                     self.work = Work::Claimed(guard);
                     return Ok(AgentReply::Claimed(Claimed::New));
                 }
                 Claim::Repeat(past) => return Ok(AgentReply::Claimed(Claimed::Repeat(past))),
+                // Nothing is sent for a person who locked the wallet, but what is counted already is told.
+                Claim::Resend { reservation, .. } if locked => {
+                    let past = self.vault.ledger.past(reservation.payment())?;
+                    return Ok(AgentReply::Claimed(Claimed::Repeat(Box::new(past))));
+                }
                 Claim::Resend { reservation, signed } => {
                     self.work = Work::Exposed(reservation);
                     return Ok(AgentReply::Claimed(Claimed::Resend(signed)));
                 }
-                Claim::Refused(reasons) => return Err(Trouble::Refused(reasons)),
+                Claim::Refused(reasons) => return Err(Trouble::Refused(after_lock(locked, reasons))),
             }
         }
     }
 
-    fn authorize(&mut self, terms: Terms, envelope: String) -> Result<AgentReply, Trouble> {
+    fn authorize(&mut self, terms: Terms, envelope: String, judged_under: Digest) -> Result<AgentReply, Trouble> {
         if ENVELOPE_MAX_BYTES < envelope.len() {
             return Err(trouble("envelope_too_large", "the envelope is over 64 KiB; refuse such an offer earlier"));
         }
+        let rules = self.vault.rules();
         let guard = match std::mem::replace(&mut self.work, Work::Nothing) {
             Work::Claimed(guard) => guard,
             other => {
@@ -118,13 +126,17 @@ impl AgentConversation {
                 return Err(trouble("out_of_order", "nothing is claimed on this connection; claim the errand first"));
             }
         };
+        if judged_under != rules.digest {
+            self.work = Work::Claimed(guard);
+            let told = "the operator changed the rules meanwhile; nothing was signed, call again";
+            return Err(trouble("rules_changed", told));
+        }
         // Held from here to the signature: locking in between takes effect for the next payment.
         let Some(key) = self.vault.wallet.key() else {
             let refused = self.refused(Some(guard.session()), guard.errand(), vec![Refusal::WalletLocked]);
             self.work = Work::Claimed(guard);
             return Err(refused);
         };
-        let rules = self.vault.rules();
         let ask =
             Ask { terms, envelope, payer: key.address(), payment: PaymentId::from_random(random()?), nonce: random()? };
         match self.vault.ledger.authorize(guard, ask, &rules.rules)? {
@@ -173,7 +185,7 @@ impl AgentConversation {
         let payer = self.vault.wallet.address();
         refusals.extend(self.vault.ledger.quote(id.clone(), &session, errand, terms, payer, &rules.rules)?);
         if !refusals.is_empty() {
-            self.vault.ledger.note_refused(Some(&session), errand, &refusals);
+            self.vault.ledger.note_refused(Source::Vault, Some(&session), errand, &refusals);
         }
         let quote = refusals.is_empty().then_some(id);
         Ok(AgentReply::Quoted { quote, refusals })
@@ -201,7 +213,7 @@ impl AgentConversation {
     fn decline(&self, errand: &Errand, refusals: &[Refusal]) -> Result<AgentReply, Trouble> {
         let name = self.session.clone().unwrap_or_default();
         let session = self.vault.ledger.session_named(name)?.map(|session| session.id);
-        self.vault.ledger.note_refused(session.as_ref(), errand, refusals);
+        self.vault.ledger.note_refused(Source::Serve, session.as_ref(), errand, refusals);
         Ok(AgentReply::Noted)
     }
 
@@ -237,13 +249,16 @@ impl AgentConversation {
         let name = self.session.clone().unwrap_or_default();
         match self.vault.ledger.session_named(name)? {
             Some(session) => Ok(session.id),
-            None => Err(self.refused(None, errand, vec![Refusal::NoSession])),
+            None => {
+                let reasons = after_lock(self.vault.wallet.is_locked(), vec![Refusal::NoSession]);
+                Err(self.refused(None, errand, reasons))
+            }
         }
     }
 
     /// A refusal of our own making: into the log without waiting, then to the asker.
     fn refused(&self, session: Option<&SessionId>, errand: &Errand, reasons: Vec<Refusal>) -> Trouble {
-        self.vault.ledger.note_refused(session, errand, &reasons);
+        self.vault.ledger.note_refused(Source::Vault, session, errand, &reasons);
         Trouble::Refused(reasons)
     }
 }
@@ -259,7 +274,7 @@ impl Conversation for AgentConversation {
             AgentAsk::Hello { protocol, session } => self.hello(protocol, session),
             _ if !greeted => Err(trouble("out_of_order", "say hello first")),
             AgentAsk::Claim { errand } => self.claim(errand),
-            AgentAsk::Authorize { terms, envelope } => self.authorize(terms, envelope),
+            AgentAsk::Authorize { terms, envelope, rules } => self.authorize(terms, envelope, rules),
             AgentAsk::Quote { errand, terms } => self.quote(&errand, terms),
             AgentAsk::Report(report) => self.report(report),
             AgentAsk::Decline { errand, refusals } => self.decline(&errand, &refusals),
@@ -276,6 +291,14 @@ impl Conversation for AgentConversation {
     fn fault(code: &str, message: String) -> AgentReply {
         AgentReply::Fault { code: code.to_owned(), message }
     }
+}
+
+/// A locked wallet is told first, whatever else stands in the way: the order of precedence.
+fn after_lock(locked: bool, mut reasons: Vec<Refusal>) -> Vec<Refusal> {
+    if locked {
+        reasons.insert(0, Refusal::WalletLocked);
+    }
+    reasons
 }
 
 fn trouble(code: &'static str, message: &str) -> Trouble {

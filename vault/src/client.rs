@@ -5,13 +5,18 @@ use crate::profile::Profile;
 use crate::protocol::frame::{self, ASK_MAX_BYTES, FrameFault, REPLY_MAX_BYTES};
 use crate::protocol::{AgentAsk, AgentReply, OperatorAsk, OperatorReply, OperatorWelcome, PROTOCOL, Welcome};
 use crate::socket::{self, SocketFault};
-use bursar_policy::SessionName;
+use bursar_policy::{SessionName, Setting};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use thiserror::Error;
+
+/// How long a reply may take. Only a claim may take longer: the vault holds its answer back while another buys the same.
+const REPLY_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Why there is no reply.
 #[derive(Debug, Error)]
@@ -34,6 +39,14 @@ pub enum ClientFault {
     /// The vault speaks another version.
     #[error("the vault answered in a way this program does not know; use the same version of bursar for both")]
     OtherVersion,
+    /// The vault runs in the other setting than the profile: real money where play money was meant, or the reverse.
+    #[error("the vault that answers is for {}, and you asked for {}; nothing was sent to it, leave `--sandbox` away or name another directory", told(*.vault), told(*.asked))]
+    OtherSetting {
+        /// What the vault is for.
+        vault: Setting,
+        /// What the profile is for.
+        asked: Setting,
+    },
     /// The vault's own words.
     #[error("{message}")]
     Said {
@@ -65,7 +78,10 @@ impl AgentClient {
     pub fn connect(profile: &Profile, session: Option<SessionName>) -> Result<(Self, Welcome), ClientFault> {
         let client = Self { stream: open(&profile.agent_sock())? };
         match client.ask(&AgentAsk::Hello { protocol: PROTOCOL, session })? {
-            AgentReply::Welcome(welcome) => Ok((client, welcome)),
+            AgentReply::Welcome(welcome) => {
+                same_setting(profile, welcome.setting)?;
+                Ok((client, welcome))
+            }
             _ => Err(ClientFault::OtherVersion),
         }
     }
@@ -76,13 +92,13 @@ impl AgentClient {
         &self.stream
     }
 
-    /// Asks and waits for the reply, for as long as the vault holds it back.
+    /// Asks and waits for the reply: a minute, and for a claim as long as the vault holds it back.
     ///
     /// # Errors
     ///
     /// [`ClientFault`]; a `Fault` reply becomes [`ClientFault::Said`], a `Refused` one stays a reply.
     pub fn ask(&self, ask: &AgentAsk) -> Result<AgentReply, ClientFault> {
-        match exchange(&self.stream, ask)? {
+        match exchange(&self.stream, ask, deadline(ask))? {
             AgentReply::Fault { code, message } => Err(ClientFault::Said { code, message }),
             reply => Ok(reply),
         }
@@ -98,18 +114,21 @@ impl OperatorClient {
     pub fn connect(profile: &Profile) -> Result<(Self, OperatorWelcome), ClientFault> {
         let client = Self { stream: open(&profile.operator_sock())? };
         match client.ask(&OperatorAsk::Hello { protocol: PROTOCOL })? {
-            OperatorReply::Welcome(welcome) => Ok((client, welcome)),
+            OperatorReply::Welcome(welcome) => {
+                same_setting(profile, welcome.setting)?;
+                Ok((client, welcome))
+            }
             _ => Err(ClientFault::OtherVersion),
         }
     }
 
-    /// Asks and waits for the reply.
+    /// Asks and waits up to a minute for the reply.
     ///
     /// # Errors
     ///
     /// [`ClientFault`]; a `Fault` reply becomes [`ClientFault::Said`].
     pub fn ask(&self, ask: &OperatorAsk) -> Result<OperatorReply, ClientFault> {
-        match exchange(&self.stream, ask)? {
+        match exchange(&self.stream, ask, Some(REPLY_DEADLINE))? {
             OperatorReply::Fault { code, message } => Err(ClientFault::Said { code, message }),
             reply => Ok(reply),
         }
@@ -127,13 +146,70 @@ fn open(path: &Path) -> Result<UnixStream, ClientFault> {
     })
 }
 
-fn exchange<A: Serialize, R: DeserializeOwned>(stream: &UnixStream, ask: &A) -> Result<R, ClientFault> {
+/// Refuses a vault of the other setting before anything but the hello is sent: what was meant for play money must never
+/// reach real money.
+fn same_setting(profile: &Profile, vault: Setting) -> Result<(), ClientFault> {
+    let asked = profile.setting();
+    if vault == asked { Ok(()) } else { Err(ClientFault::OtherSetting { vault, asked }) }
+}
+
+const fn told(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Real => "real money",
+        Setting::Sandbox => "a sandbox",
+    }
+}
+
+const fn deadline(ask: &AgentAsk) -> Option<Duration> {
+    match ask {
+        AgentAsk::Claim { .. } => None,
+        _ => Some(REPLY_DEADLINE),
+    }
+}
+
+fn exchange<A: Serialize, R: DeserializeOwned>(
+    stream: &UnixStream,
+    ask: &A,
+    deadline: Option<Duration>,
+) -> Result<R, ClientFault> {
     // A vault that is full or stopping says so and closes before it has read: then its words count, not the broken pipe.
     let written = frame::write(stream, ask, ASK_MAX_BYTES);
-    match (frame::read(stream, REPLY_MAX_BYTES, None), written) {
+    let read = frame::read(stream, REPLY_MAX_BYTES, deadline);
+    if read.is_err() {
+        // A reply that comes after all must not be taken for the answer to another ask.
+        drop(stream.shutdown(Shutdown::Both));
+    }
+    match (read, written) {
         (Ok(Some(content)), _) => Ok(frame::decode(&content)?),
         (_, Err(fault)) => Err(fault.into()),
         (Ok(None), Ok(())) => Err(ClientFault::Closed),
         (Err(fault), Ok(())) => Err(fault.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bursar_policy::{Errand, Method, Site};
+
+    #[test]
+    fn a_vault_that_says_nothing_is_given_up_and_never_asked_again() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let deadline = Some(Duration::from_millis(5));
+        let reply = exchange::<_, AgentReply>(&ours, &AgentAsk::Status, deadline);
+        assert!(matches!(reply, Err(ClientFault::Frame(FrameFault::Late { .. }))), "{reply:?}");
+        // An answer that comes too late finds nobody.
+        drop(frame::write(&theirs, &AgentReply::Noted, REPLY_MAX_BYTES));
+        let reply = exchange::<_, AgentReply>(&ours, &AgentAsk::Status, None);
+        assert!(matches!(reply, Err(ClientFault::Frame(FrameFault::Socket(_)))), "{reply:?}");
+    }
+
+    #[test]
+    fn only_a_claim_may_take_longer_than_a_minute() {
+        let site = Site::parse("https://api.example.com/").unwrap();
+        let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
+        assert_eq!(deadline(&AgentAsk::Claim { errand: errand.clone() }), None);
+        assert_eq!(deadline(&AgentAsk::Quote { errand, terms: None }), Some(REPLY_DEADLINE));
+        assert_eq!(deadline(&AgentAsk::Hello { protocol: PROTOCOL, session: None }), Some(REPLY_DEADLINE));
     }
 }

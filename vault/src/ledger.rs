@@ -50,6 +50,7 @@ pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
 pub use self::fault::LedgerFault;
 pub use self::open::{KeyFile, LedgerPlace};
 pub use self::quote::QUOTE_LIFE_S;
+pub use self::refused::{REFUSED_A_MINUTE_MAX, Source};
 pub use self::session::{Session, SessionOpened};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, Held, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};
@@ -64,6 +65,8 @@ pub struct Ledger {
     claims: Arc<claim::Registry>,
     quotes: Arc<quote::Shelf>,
     place: LedgerPlace,
+    id: String,
+    flood: refused::Flood,
     // Dropped last, so that nobody opens the file before it is closed.
     _lock: open::Lock,
 }
@@ -106,10 +109,18 @@ impl Ledger {
             claims: Arc::default(),
             quotes: Arc::default(),
             place: place.clone(),
+            id: found.ledger_id,
+            flood: refused::Flood::default(),
             _lock: lock,
         };
         ledger.note(Event::new(EventKind::Opened, concat!("bursar-vault ", env!("CARGO_PKG_VERSION"))));
         Ok(ledger)
+    }
+
+    /// The id it was made with: 32 lower-case hex digits.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// Ledger time, and whether payments may rest on it.
@@ -136,6 +147,7 @@ impl Ledger {
     /// Closes the ledger in order: everything that was asked before is on the disk when this returns. Asks after it get
     /// [`LedgerFault::Closed`].
     pub fn close(&self) {
+        self.tell_left_out(refused::Minute::Whatever);
         self.note(Event::new(EventKind::Closed, "in order"));
         self.writer.close();
     }

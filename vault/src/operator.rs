@@ -94,13 +94,19 @@ impl OperatorConversation {
         fault
     }
 
-    fn unlock(&self, passphrase: &Passphrase) -> Result<OperatorReply, Trouble> {
-        let payer = self.vault.wallet.unlock(passphrase, Instant::now()).map_err(|fault| match fault {
+    /// `seen` are the rules that the person was shown. The key is held only under rules that were agreed to.
+    fn unlock(&self, passphrase: &Passphrase, seen: Option<Digest>) -> Result<OperatorReply, Trouble> {
+        let opened = self.vault.wallet.open(passphrase, Instant::now()).map_err(|fault| match fault {
             UnlockFault::Operator(fault) => UnlockFault::Operator(self.noted(fault)),
             other => other,
         })?;
-        // Whoever unlocks has agreed to the rules in force.
-        self.vault.accept_rules(&self.vault.rules())?;
+        let rules = self.vault.rules();
+        if !self.vault.are_accepted(&rules) && seen != Some(rules.digest) {
+            let told = "the rules changed since you last agreed to them; look through them and unlock again";
+            return Err(trouble("rules_changed", told));
+        }
+        self.vault.accept_rules(&rules)?;
+        let payer = self.vault.wallet.hold(opened);
         self.vault.ledger.note(Event::new(EventKind::Unlocked, "by the operator"));
         Ok(OperatorReply::Unlocked { payer })
     }
@@ -224,7 +230,7 @@ impl OperatorConversation {
         match ask {
             OperatorAsk::Hello { protocol } => self.hello(protocol),
             _ if !self.greeted => Err(trouble("out_of_order", "say hello first")),
-            OperatorAsk::Unlock { passphrase } => self.unlock(&passphrase),
+            OperatorAsk::Unlock { passphrase, rules } => self.unlock(&passphrase, rules),
             OperatorAsk::Lock => Ok(self.lock()),
             OperatorAsk::SessionNew { name, budget, minutes, passphrase } => {
                 self.open_session(self.prove(&passphrase)?, name, budget, minutes)

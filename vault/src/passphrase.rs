@@ -164,7 +164,7 @@ impl Gatekeeper {
             Ok(check) => check,
             Err(_fault) => return Err(PassphraseFault::Damaged { path: file }),
         };
-        if check.version != 1 || check.kdf != "scrypt" || !(12..=20).contains(&check.n_log2) {
+        if check.version != 1 || check.kdf != "scrypt" || !(10..=20).contains(&check.n_log2) {
             return Err(PassphraseFault::Damaged { path: file });
         }
         let failed = match guarded::read_if_there(&attempts_file, 64)? {

@@ -12,7 +12,6 @@ use crate::profile::{Profile, ProfileFault};
 use crate::rules_file::{self, RulesFault};
 use crate::secrets::{self, SecretFault};
 use crate::server::Door;
-use crate::setup;
 use crate::sign::{self, SignFault};
 use crate::socket::{self, SocketFault};
 use crate::vault::Vault;
@@ -182,13 +181,31 @@ impl Drop for Running {
 /// Takes the lock and reads everything; the order is: whose ledger, whose key, who may unlock, which rules.
 fn open(profile: &Profile, time: Box<dyn TimeSource>) -> Result<Vault, StartFault> {
     let ledger = Ledger::open(&profile.ledger_place(), time).map_err(|fault| lost_ledger(profile, fault))?;
-    let keystore = Keystore::open(&profile.keystore(), profile.setting(), &setup::id_of(&ledger)?)?;
+    check_books(&ledger)?;
+    let keystore = Keystore::open(&profile.keystore(), profile.setting(), ledger.id())?;
     ledger.bind_key(keystore.address())?;
     let gatekeeper = Gatekeeper::open(profile.verifier(), profile.attempts(), Instant::now())?;
     let rules = rules_file::load(&profile.rules(), profile.setting())?;
     ledger.note(Event::new(EventKind::RulesLoaded, format!("digest {}, at the start", rules.digest)));
     let wallet = Wallet::new(keystore, gatekeeper, profile.passphrase_file());
     Ok(Vault::new(profile.clone(), ledger, wallet, rules))
+}
+
+/// Checks the whole ledger before anything is served. Books that do not balance shut it for payments; the vault still
+/// starts, so that a person can look at the log and the status.
+fn check_books(ledger: &Ledger) -> Result<(), StartFault> {
+    match ledger.verify() {
+        Ok(books) => {
+            tracing::debug!(payments = books.payments, events = books.events, head = %books.head, "the books balance");
+            Ok(())
+        }
+        // Somebody else has the file locked: that says nothing about the books.
+        Err(fault @ LedgerFault::Busy) => Err(fault.into()),
+        Err(fault) => {
+            ledger.latch(&fault.to_string());
+            Ok(())
+        }
+    }
 }
 
 /// A key without its ledger is no fresh profile: what it has spent is forgotten, and nobody may start over by accident.

@@ -133,15 +133,7 @@ fn ledger_for(profile: &Profile) -> Result<String, SetupFault> {
     if ledger.key_address()?.is_some() {
         return Err(LedgerFault::Exists { path: place.file }.into());
     }
-    Ok(id_of(&ledger)?)
-}
-
-/// The id a ledger was made with: what its first event says.
-pub(crate) fn id_of(ledger: &Ledger) -> Result<String, LedgerFault> {
-    let first = ledger.log(1, Some(0))?;
-    let detail = first.first().filter(|event| event.seq == 1).map(|event| event.detail.as_str());
-    let id = detail.and_then(|detail| detail.strip_prefix("ledger "));
-    id.map(str::to_owned).ok_or(LedgerFault::Unreadable { what: "ledger id" })
+    Ok(ledger.id().to_owned())
 }
 
 fn random_passphrase() -> Result<Passphrase, SetupFault> {

@@ -16,8 +16,9 @@ use zeroize::Zeroizing;
 /// Why there is no signature.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum SignFault {
-    /// The library refused; the row stays counted.
-    #[error("the signature could not be made; run `bursar status` and look at the unresolved payment")]
+    /// The library made no signature, or none that a v of 27 or 28 can carry; none left the signer, so the money is
+    /// given back. Also: a text that is no signature.
+    #[error("the signature could not be made and nothing was paid; try again")]
     Failed,
     /// The row names another payer than this key's account; nothing was signed.
     #[error("the payment is for another account than the unlocked key; nothing was signed, check the keystore")]
@@ -39,7 +40,8 @@ pub enum SignFault {
 }
 
 impl SignFault {
-    /// Whether no signature was made at all, so that the money may be given back.
+    /// Whether no signature that anyone could use was made, so that the money may be given back. Only a signature that
+    /// belongs to somebody else leaves it counted: the machine is broken, and nothing it says is proof.
     pub(crate) const fn nothing_was_signed(self) -> bool {
         !matches!(self, Self::Mismatch)
     }

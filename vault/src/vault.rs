@@ -56,16 +56,21 @@ impl Vault {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
     }
 
-    /// Writes down that the operator agreed to these rules: with them a passphrase file may unlock the key again.
+    /// Writes down that the operator agreed to these rules: under them the key may be unlocked without asking again.
     pub(crate) fn accept_rules(&self, rules: &RulesFile) -> Result<(), PassphraseFault> {
         Ok(guarded::replace(&self.profile.accepted_rules(), rules.digest.to_string().as_bytes())?)
     }
 
-    /// Whether the operator agreed to the rules in force. In a sandbox there is nothing to agree to.
+    /// Whether the operator agreed to the rules in force.
     pub(crate) fn rules_are_accepted(&self) -> bool {
+        self.are_accepted(&self.rules())
+    }
+
+    /// Whether the operator agreed to these rules. In a sandbox there is nothing to agree to.
+    pub(crate) fn are_accepted(&self, rules: &RulesFile) -> bool {
         let accepted = guarded::read(&self.profile.accepted_rules(), guarded::FILE_MAX_BYTES);
         self.profile.setting() == Setting::Sandbox
-            || accepted.is_ok_and(|text| text.as_slice() == self.rules().digest.to_string().as_bytes())
+            || accepted.is_ok_and(|text| text.as_slice() == rules.digest.to_string().as_bytes())
     }
 
     /// Notes that somebody asked something.

@@ -21,6 +21,10 @@ pub(crate) struct Wallet {
     key: Mutex<Option<Arc<Key>>>,
 }
 
+/// A key that the right passphrase opened and that signs nothing yet; wiped when dropped.
+#[must_use = "the wallet stays locked until the key is held"]
+pub(crate) struct Opened(Key);
+
 /// Why the key stays locked.
 #[derive(Debug, Error)]
 pub(crate) enum UnlockFault {
@@ -68,9 +72,9 @@ impl Wallet {
         self.gatekeeper.prove(passphrase, now)
     }
 
-    /// Unlocks the key for the operator: with the passphrase file's words where the keystore has a passphrase of its own,
-    /// with the operator's otherwise.
-    pub(crate) fn unlock(&self, passphrase: &Passphrase, now: Instant) -> Result<Address, UnlockFault> {
+    /// Opens the keystore for the operator: with the passphrase file's words where it has a passphrase of its own, with
+    /// the operator's otherwise. The wallet stays locked until [`Wallet::hold`].
+    pub(crate) fn open(&self, passphrase: &Passphrase, now: Instant) -> Result<Opened, UnlockFault> {
         let key = self.gatekeeper.prove_by(now, || -> Result<Option<Key>, UnlockFault> {
             if self.gatekeeper.matches(passphrase)?.is_none() {
                 return Ok(None);
@@ -85,18 +89,19 @@ impl Wallet {
             }
             Err(UnlockFault::OtherPassphrase { path: self.passphrase_file.clone() })
         })?;
-        Ok(self.hold(key))
+        Ok(Opened(key))
     }
 
     /// Unlocks the key with the passphrase file, when there is one; `None` when there is none.
     pub(crate) fn unlock_from_file(&self) -> Result<Option<Address>, UnlockFault> {
         match self.filed()? {
             None => Ok(None),
-            Some(filed) => Ok(Some(self.hold(self.keystore.unlock(&filed)?))),
+            Some(filed) => Ok(Some(self.hold(Opened(self.keystore.unlock(&filed)?)))),
         }
     }
 
-    fn hold(&self, key: Key) -> Address {
+    /// Unlocks the wallet with a key that was opened.
+    pub(crate) fn hold(&self, Opened(key): Opened) -> Address {
         let address = key.address();
         *self.key.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(key));
         address

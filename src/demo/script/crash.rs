@@ -69,7 +69,7 @@ async fn before_signing(stage: &Stage, scribe: &mut Scribe<'_, '_>) -> Result<()
     stage.arm(BEFORE_SIGNING)?;
     let answer = Order::get(stage, host::ARCHIVE, "/v2/report").with_id("edge-1".to_owned()).buy(&client).await;
     stage.start_vault().await?;
-    let expected = Account { counted: 1, ..Account::of("failed", 1) }.leaving_spent("0.05 USD");
+    let expected = Account { counted: 1, ..Account::of("unresolved", 1) }.leaving_spent("0.05 USD");
     scribe.end(stage, begun, &expected, &[answer]).await?;
 
     let begun = scribe.begin(stage, "another purchase of 0.05 from that budget of 0.05")?.watching_session("edge");

@@ -81,7 +81,7 @@ impl Operator {
 
     /// Unlocks the key.
     pub(crate) async fn unlock(&self) -> Result<(), OperatorFault> {
-        let ask = OperatorAsk::Unlock { passphrase: self.passphrase() };
+        let ask = OperatorAsk::Unlock { passphrase: self.passphrase(), rules: None };
         match self.ask(ask).await? {
             OperatorReply::Unlocked { .. } => Ok(()),
             _ => Err(OperatorFault::OutOfTurn { asked: "unlock" }),

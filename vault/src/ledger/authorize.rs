@@ -28,7 +28,7 @@ use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Held, NotSigned, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, session, standing, sweep, tally};
+use super::{Ledger, Source, session, standing, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
 
@@ -208,7 +208,7 @@ impl Ledger {
             Ok(Answer::AfterCommit(Ok(row)))
         })?;
         if let Err(reasons) = &counted {
-            self.note_refused(Some(claim.session()), claim.errand(), reasons);
+            self.note_refused(Source::Vault, Some(claim.session()), claim.errand(), reasons);
         }
         Ok(counted)
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bursar_policy::digest::Digest;
-use bursar_policy::errand::{Errand, PurchaseId, SessionId};
+use bursar_policy::errand::{Errand, PaymentId, PurchaseId, SessionId};
 use bursar_policy::refusal::Refusal;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -19,7 +19,7 @@ use super::number::to_sql;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, standing, sweep};
+use super::{Ledger, Source, standing, sweep};
 use crate::failpoint;
 use crate::protocol::{Past, Signed};
 
@@ -169,7 +169,7 @@ impl Ledger {
             Known::Nothing => Claim::New(guard),
             Known::Bought(past) => Claim::Repeat(past),
             Known::Refused(reasons) => {
-                self.note_refused(Some(&guard.session), &guard.errand, &reasons);
+                self.note_refused(Source::Vault, Some(&guard.session), &guard.errand, &reasons);
                 Claim::Refused(reasons)
             }
             Known::Unanswered(payment) => match payment.signed() {
@@ -181,6 +181,16 @@ impl Ledger {
                 }
             },
         })
+    }
+
+    /// The result of an earlier payment so far, marked as a repeat: for when nothing may be sent again.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerFault::NoSuchPayment`], or a fault of the ledger.
+    pub fn past(&self, payment: &PaymentId) -> Result<Past, LedgerFault> {
+        let id = payment.clone();
+        self.writer.ask(move |tx| Ok(Answer::AtOnce(rows::by_id(tx.conn, &id)?.past())))
     }
 }
 

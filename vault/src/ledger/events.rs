@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 
-/// The longest detail of an event, in bytes; a longer one is cut.
+/// The longest detail of an event, in bytes of printable ASCII; a longer one is cut.
 pub const DETAIL_MAX_BYTES: usize = 8192;
 
 /// What an event is about. The words are stable; the database knows the same list.
@@ -135,15 +135,11 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event with its details in plain words.
+    /// An event with its details in plain words. Whatever is not printable ASCII is spelt out as `\u{…}`, so that no
+    /// word of a seller's can steer a terminal, end a line or turn the reading direction.
     #[must_use]
-    pub fn new(kind: EventKind, detail: impl Into<String>) -> Self {
-        let mut detail = detail.into();
-        let mut end = detail.len().min(DETAIL_MAX_BYTES);
-        while !detail.is_char_boundary(end) {
-            end = end.saturating_sub(1);
-        }
-        detail.truncate(end);
+    pub fn new(kind: EventKind, detail: impl AsRef<str>) -> Self {
+        let detail = spelt_out(detail.as_ref());
         Self { kind, payment: None, session: None, detail, fact: None }
     }
 
@@ -165,6 +161,24 @@ impl Event {
         self.fact = Some(fact);
         self
     }
+}
+
+/// Printable ASCII, cut before the first character that would not fit.
+fn spelt_out(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len().min(DETAIL_MAX_BYTES));
+    for letter in text.chars() {
+        let before = shown.len();
+        if letter == ' ' || letter.is_ascii_graphic() {
+            shown.push(letter);
+        } else {
+            shown.extend(letter.escape_unicode());
+        }
+        if DETAIL_MAX_BYTES < shown.len() {
+            shown.truncate(before);
+            break;
+        }
+    }
+    shown
 }
 
 /// The newest event's place and hash.
@@ -253,4 +267,23 @@ pub(super) fn link(link: &Link<'_>) -> Digest {
         link.detail.as_bytes(),
         link.fact.unwrap_or_default().as_bytes(),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_detail_is_one_line_of_printable_ascii_whoever_said_it() {
+        let said = "a `b`\r\n2 paid\u{1b}[2J\u{202e}\u{2028}\u{200b}é\u{7f}";
+        let event = Event::new(EventKind::Note, said);
+        assert_eq!(event.detail, r"a `b`\u{d}\u{a}2 paid\u{1b}[2J\u{202e}\u{2028}\u{200b}\u{e9}\u{7f}");
+    }
+
+    #[test]
+    fn a_long_detail_is_cut_and_never_in_the_middle_of_a_character() {
+        assert_eq!(Event::new(EventKind::Note, "x".repeat(9000)).detail.len(), DETAIL_MAX_BYTES);
+        let spelt = Event::new(EventKind::Note, "é".repeat(9000)).detail;
+        assert!(spelt.len() <= DETAIL_MAX_BYTES && spelt.ends_with('}'), "{}", spelt.len());
+    }
 }

@@ -112,6 +112,9 @@ pub enum LedgerFault {
         /// What SQLite said.
         detail: String,
     },
+    /// Another program holds a lock on the file. The one ask is refused; nothing was written and nothing latches.
+    #[error("another program has the ledger's file locked; close it and ask again")]
+    Busy,
     /// A row cannot be read back as what was written. Latches the ledger.
     #[error("a stored {what} cannot be read back; the ledger was changed by hand, put it back from a backup")]
     Unreadable {
@@ -171,6 +174,7 @@ impl LedgerFault {
             Self::OtherKey { .. } => "ledger_other_key",
             Self::Pragma { .. } => "ledger_pragma",
             Self::Storage { .. } => "ledger_storage",
+            Self::Busy => "ledger_busy",
             Self::Rule { .. } => "ledger_rule",
             Self::Books { .. } => "ledger_books",
             Self::File { .. } => "ledger_file",
@@ -197,8 +201,9 @@ impl LedgerFault {
 impl From<rusqlite::Error> for LedgerFault {
     fn from(fault: rusqlite::Error) -> Self {
         match fault.sqlite_error_code() {
-            // A broken rule is one bad change. Everything else that SQLite says means that it could not do its work.
+            // A broken rule is one bad change, and a foreign lock passes. Everything else that SQLite says means that it could not do its work.
             Some(ErrorCode::ConstraintViolation) => Self::Rule { detail: fault.to_string() },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(_) => Self::Storage { detail: fault.to_string() },
             None => match fault {
                 rusqlite::Error::QueryReturnedNoRows

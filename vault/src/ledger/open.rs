@@ -134,7 +134,9 @@ pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
 pub(super) fn open_for_reading(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
     let file = canonical(&place.file)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    Ok(Connection::open_with_flags(&file, flags)?)
+    let conn = Connection::open_with_flags(&file, flags)?;
+    conn.busy_timeout(schema::BUSY_PATIENCE)?;
+    Ok(conn)
 }
 
 fn connect(file: &Path) -> Result<Connection, LedgerFault> {
@@ -142,6 +144,7 @@ fn connect(file: &Path) -> Result<Connection, LedgerFault> {
     // with `file:` as URIs whatever the flags say, which an absolute path never does.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let conn = Connection::open_with_flags(file, flags)?;
+    conn.busy_timeout(schema::BUSY_PATIENCE)?;
     if conn.is_readonly("main")? {
         return Err(LedgerFault::ReadOnly { path: file.to_owned() });
     }

@@ -21,7 +21,8 @@ const CLAIM_TEXT_MAX_BYTES: usize = 512;
 const WHY_MAX_BYTES: usize = 512;
 
 impl Ledger {
-    /// Writes down what came back, and settles the payment when the seller's claim agrees with the row. It is answered
+    /// Writes down what came back, and settles the payment when the seller's claim agrees with the row and names a
+    /// transaction in the chain's exact form; a claim without one leaves the payment exposed. It is answered
     /// before it is on the disk: a report that is lost in a crash leaves the payment exposed, which counts the same.
     ///
     /// The first answer stays: a later report changes neither it nor a settled row. Silence may be followed by an answer.
@@ -67,18 +68,18 @@ fn record(tx: &Tx<'_>, before: Payment, report: Report) -> Result<(), LedgerFaul
         payer: claim.payer.clone().map(capped),
         reason: claim.reason.clone().map(capped),
     };
-    let transaction =
-        if agrees(&claim, &before) { claim.transaction.as_deref().and_then(transaction_id) } else { None };
+    let agreed = agrees(&claim, &before);
+    let transaction = claim.transaction.as_deref().filter(|_said| agreed).and_then(transaction_id);
     tx.conn
         .prepare_cached("UPDATE payment SET claim = ?1, tx = coalesce(tx, ?2), updated_s = ?3 WHERE id = ?4")?
         .execute(params![json(&kept)?, transaction, to_sql(tx.now_s)?, before.id.as_str()])?;
-    if !agrees(&claim, &before) {
-        let told = format!("{told}; the settlement claim does not agree with the row");
-        return sweep::written(tx, &before, EventKind::Reported, told);
-    }
+    let Some(transaction) = transaction else {
+        // Without a transaction to look up, a word that it is settled is no more than that.
+        let why = if agreed { "names no transaction" } else { "does not agree with the row" };
+        return sweep::written(tx, &before, EventKind::Reported, format!("{told}; the settlement claim {why}"));
+    };
     settle(tx, &before)?;
-    let told = format!("{told}; transaction {}", transaction.as_deref().unwrap_or("not told"));
-    sweep::written(tx, &before, EventKind::Settled, told)
+    sweep::written(tx, &before, EventKind::Settled, format!("{told}; transaction {transaction}"))
 }
 
 /// Moves a payment to settled. One that was presumed spent is in every total already.
@@ -90,7 +91,7 @@ fn settle(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
 }
 
 /// Whether a seller's claim says nothing else than our row. What it leaves out it does not contradict.
-fn agrees(claim: &SettlementClaim, row: &Payment) -> bool {
+pub(super) fn agrees(claim: &SettlementClaim, row: &Payment) -> bool {
     let payer = claim.payer.as_deref().filter(|text| !text.is_empty());
     let payer_agrees = payer.is_none_or(|text| text.parse::<Address>() == Ok(row.payer));
     let network = claim.network.as_deref().filter(|text| !text.is_empty());

@@ -13,6 +13,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
+use super::report;
 use super::states::{self, RowState, domain};
 use crate::protocol::{Delivery, Past, Receipt, SettlementClaim, Signed};
 
@@ -148,9 +149,14 @@ impl Payment {
     fn outcome(&self) -> &'static str {
         let delivered = matches!(self.delivery, Some(Delivery::Answer { status: 200..=299, .. }));
         let has_content = delivered && matches!(self.delivery, Some(Delivery::Answer { content_error: None, .. }));
-        match (self.state, delivered && self.claim.is_none()) {
+        let contradicted = self.claim.as_ref().is_some_and(|claim| !report::agrees(claim, self));
+        match (self.state, delivered && !contradicted) {
             (RowState::Settled, _) | (RowState::Exposed | RowState::PresumedSpent, true) => {
-                if has_content { PAID } else { PAID_CONTENT_LOST }
+                if has_content {
+                    PAID
+                } else {
+                    PAID_CONTENT_LOST
+                }
             }
             _ => UNRESOLVED,
         }

@@ -1,6 +1,7 @@
 //! The ledger's schema and the settings it needs from SQLite. Must never be changed without a new version number.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
@@ -14,6 +15,9 @@ pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
 
 /// The version this program reads and writes.
 pub(super) const VERSION: i64 = 1;
+
+/// How long a lock of a foreign process is waited for before the ask is refused. Longer would stop everybody else.
+pub(super) const BUSY_PATIENCE: Duration = Duration::from_secs(2);
 
 const SCHEMA: &str = include_str!("schema.sql");
 
@@ -32,7 +36,6 @@ const PRAGMAS: [(&str, &str, &str); 8] = [
 
 /// Prepares a fresh connection and reads every setting back.
 pub(super) fn configure(conn: &Connection) -> Result<(), LedgerFault> {
-    conn.busy_timeout(std::time::Duration::from_secs(10))?;
     conn.set_prepared_statement_cache_capacity(64);
     for (switch, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),

@@ -5,6 +5,7 @@ use rusqlite::params;
 use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::to_sql;
+use super::refused::Minute;
 use super::rows::{self, Payment};
 use super::states::{self, EXPIRY_MARGIN_S, RowState};
 use super::writer::{Answer, Tx};
@@ -20,6 +21,7 @@ impl Ledger {
     ///
     /// A fault of the ledger.
     pub fn sweep(&self) -> Result<usize, LedgerFault> {
+        self.tell_left_out(Minute::Over);
         let mut moved: usize = 0;
         loop {
             match self.writer.ask(|tx| due(tx).map(Answer::AtOnce))? {

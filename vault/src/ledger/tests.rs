@@ -2,6 +2,7 @@
 
 mod crash;
 mod files;
+mod flood;
 mod growth;
 mod limits;
 mod race;

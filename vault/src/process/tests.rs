@@ -1,9 +1,12 @@
 //! What only real money has: full key derivation cost, import, and rules that the operator agreed to.
 
 use super::*;
+use crate::client::{AgentClient, ClientFault, OperatorClient};
 use crate::protocol::Passphrase;
+use crate::protocol::{OperatorAsk, OperatorReply};
+use crate::setup;
 use crate::setup::{NewKey, SetupFault, Typed, Unlocking};
-use bursar_policy::Setting;
+use bursar_policy::{Digest, Setting};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -50,12 +53,36 @@ fn real_money_unlocks_by_file_only_under_rules_that_the_operator_agreed_to() {
     std::fs::write(profile.rules(), RULES.replace("0.05 USD", "50.00 USD")).unwrap();
     let running = starts(&profile);
     assert!(running.vault.wallet.is_locked(), "rules that were edited while no vault ran need the operator's word");
-    running.vault.wallet.unlock(&said("long enough"), Instant::now()).unwrap();
-    running.vault.accept_rules(&running.vault.rules()).unwrap();
+    let operator = OperatorClient::connect(&profile).unwrap().0;
+    let (old, new) = (Digest::of(RULES.as_bytes()), running.vault.rules().digest);
+    let code = |passphrase, rules| match operator.ask(&OperatorAsk::Unlock { passphrase: said(passphrase), rules }) {
+        Err(ClientFault::Said { code, .. }) => code,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(code("just a guess", None), "passphrase_wrong", "nothing is told to whoever does not know it");
+    assert_eq!(code("long enough", None), "rules_changed");
+    assert_eq!(code("long enough", Some(old)), "rules_changed");
+    assert!(running.vault.wallet.is_locked(), "the right passphrase alone unlocks nothing");
+    let agreed = OperatorAsk::Unlock { passphrase: said("long enough"), rules: Some(new) };
+    assert!(matches!(operator.ask(&agreed), Ok(OperatorReply::Unlocked { .. })));
+    assert!(!running.vault.wallet.is_locked());
     running.stop();
-    assert!(!starts(&profile).vault.wallet.is_locked());
+    let running = starts(&profile);
+    assert!(!running.vault.wallet.is_locked());
+    running.vault.wallet.lock();
+    let operator = OperatorClient::connect(&profile).unwrap().0;
+    let again = OperatorAsk::Unlock { passphrase: said("long enough"), rules: None };
+    assert!(
+        matches!(operator.ask(&again), Ok(OperatorReply::Unlocked { .. })),
+        "what was agreed to is not asked again"
+    );
 
     let play = Profile::at(profile.home(), Setting::Sandbox);
+    let mixed_up = |fault| matches!(fault, ClientFault::OtherSetting { vault: Setting::Real, asked: Setting::Sandbox });
+    assert!(mixed_up(OperatorClient::connect(&play).unwrap_err()), "a sandbox's words never reach real money");
+    assert!(mixed_up(AgentClient::connect(&play, None).unwrap_err()));
+    running.stop();
+
     let fault = start(&play, None, Box::new(MachineTime)).map(drop).unwrap_err();
     assert!(matches!(fault, StartFault::Ledger(LedgerFault::Setting { .. })), "{fault}");
 }

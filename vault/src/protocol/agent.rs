@@ -32,6 +32,9 @@ pub enum AgentAsk {
         terms: Terms,
         /// Opaque bytes for a re-send, at most [`ENVELOPE_MAX_BYTES`](super::ENVELOPE_MAX_BYTES).
         envelope: String,
+        /// The digest of the rules text that the asker judged under. When other rules are in force by now, the answer is
+        /// the fault `rules_changed`: nothing is counted, nothing is signed, and the claim is kept.
+        rules: Digest,
     },
     /// Asks what `Authorize` would say. Needs no claim, writes no money, signs nothing.
     Quote {
@@ -105,7 +108,7 @@ pub struct Welcome {
     pub setting: Setting,
     /// The paying account; known also while locked.
     pub payer: Option<Address>,
-    /// No key is unlocked: claims are refused with `wallet_locked`.
+    /// No key is unlocked: a new purchase is refused with `wallet_locked`, an earlier one is still told.
     pub locked: bool,
     /// The vault's package version.
     pub version: String,
@@ -117,7 +120,7 @@ pub struct Welcome {
 pub enum Claimed {
     /// Nobody bought this within the repeat window: go ahead.
     New,
-    /// Bought already and answered: this is the result, nothing is sent again.
+    /// Bought already: this is the result, nothing is sent again. It may be unresolved, when nothing may be sent now.
     Repeat(Box<Past>),
     /// Signed already and still unresolved: send exactly these bytes again, never a new signature.
     Resend(Box<Signed>),
@@ -215,7 +218,7 @@ pub enum RowState {
     Held,
     /// A signature may exist; counts as spent.
     Exposed,
-    /// The seller's claim agrees with the row, or the chain shows the transfer.
+    /// The seller's claim agrees with the row and names a transaction, or the chain shows the transfer.
     Settled,
     /// Expired without proof; counts as spent.
     PresumedSpent,

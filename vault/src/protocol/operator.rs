@@ -19,6 +19,9 @@ pub enum OperatorAsk {
     Unlock {
         /// The operator's passphrase.
         passphrase: Passphrase,
+        /// The digest of the rules text that the person was shown and agreed to; absent when nothing was shown. When
+        /// the rules in force were never agreed to it must be theirs, else the answer is the fault `rules_changed`.
+        rules: Option<Digest>,
     },
     /// Forgets the unlocked key.
     Lock,
@@ -108,7 +111,7 @@ pub enum OperatorReply {
     },
     /// The ask was not understood, not allowed or could not be served.
     Fault {
-        /// A stable code, e.g. `passphrase_wrong`, `passphrase_wait`, `session_exists`.
+        /// A stable code, e.g. `passphrase_wrong`, `rules_changed`, `session_exists`.
         code: String,
         /// One sentence that says what to do next.
         message: String,

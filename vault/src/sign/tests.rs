@@ -90,3 +90,12 @@ fn zero_and_the_curve_order_are_no_keys_and_fresh_keys_differ() {
     assert!(Key::from_bytes(&[0xff; 32]).is_none());
     assert_ne!(Key::generate().unwrap().address(), Key::generate().unwrap().address());
 }
+
+#[test]
+fn only_a_signature_of_somebody_else_leaves_the_money_counted() {
+    for nothing in [SignFault::Failed, SignFault::OtherAccount, SignFault::OtherAsset] {
+        assert!(nothing.nothing_was_signed(), "{nothing}");
+        assert!(!nothing.to_string().contains("unresolved"), "{nothing}");
+    }
+    assert!(!SignFault::Mismatch.nothing_was_signed());
+}

@@ -1,6 +1,8 @@
 //! Claim, authorize, report: one purchase, one signature, counted before it exists.
 
-use crate::world::{Agent, Dial, PAYEE, RULES, Sandbox, USDC, delivered, errand, name, named, terms};
+use crate::world::{
+    Agent, Dial, PAYEE, RULES, Sandbox, USDC, authorize, delivered, errand, judged_under, name, named, terms,
+};
 use bursar_policy::{Address, Errand, QuoteId, Terms};
 use bursar_vault::client::AgentClient;
 use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, Report, RowState};
@@ -71,7 +73,7 @@ fn a_dropped_connection_leaves_the_money_counted_and_a_retry_gets_the_same_bytes
         Claimed::Resend(again) => assert_eq!(*again, signed),
         other => panic!("{other:?}"),
     }
-    assert_eq!(second.code(&AgentAsk::Authorize { terms: terms(5), envelope: String::new() }), "out_of_order");
+    assert_eq!(second.code(&authorize(terms(5))), "out_of_order");
     let receipt = second.report(delivered());
     assert_eq!(receipt.payment, signed.payment);
     assert_eq!(sandbox.operator().spent(), "0.05 USD");
@@ -110,10 +112,14 @@ fn terms_that_the_rules_forbid_are_refused_by_the_vault_itself() {
         (Terms { max_timeout_s: 5, ..fine.clone() }, "lifetime_too_short"),
         (terms(101), "over_payment_cap"),
     ] {
-        let codes = agent.refused(&AgentAsk::Authorize { terms: wrong, envelope: String::new() });
+        let codes = agent.refused(&authorize(wrong));
         assert!(codes.contains(&code), "{codes:?} lacks {code}");
     }
-    let long = AgentAsk::Authorize { terms: fine.clone(), envelope: "x".repeat(ENVELOPE_MAX_BYTES + 1) };
+    let long = AgentAsk::Authorize {
+        terms: fine.clone(),
+        envelope: "x".repeat(ENVELOPE_MAX_BYTES + 1),
+        rules: judged_under(),
+    };
     assert_eq!(agent.code(&long), "envelope_too_large");
     assert_eq!(sandbox.operator().spent(), "0.00 USD");
     agent.authorize(fine);
@@ -128,7 +134,7 @@ fn a_budget_is_spent_to_the_cent_and_no_further() {
         agent.authorize(terms(25));
     }
     assert!(matches!(agent.claim(&named("a", "n4")), Claimed::New));
-    let codes = agent.refused(&AgentAsk::Authorize { terms: terms(1), envelope: String::new() });
+    let codes = agent.refused(&authorize(terms(1)));
     assert_eq!(codes, ["over_session_budget"]);
 }
 
@@ -177,13 +183,13 @@ fn a_quote_pins_its_terms_and_counts_nothing() {
 
     let pinned = Errand { quote: id, ..errand("a") };
     assert!(matches!(agent.claim(&pinned), Claimed::New));
-    let dearer = AgentAsk::Authorize { terms: terms(6), envelope: String::new() };
+    let dearer = authorize(terms(6));
     assert_eq!(agent.refused(&dearer), ["quote_changed"]);
     agent.authorize(terms(5));
 
     let unknown = Errand { quote: Some(QuoteId::from_random([7; 16])), ..errand("b") };
     assert!(matches!(agent.claim(&unknown), Claimed::New));
-    let ask = AgentAsk::Authorize { terms: terms(5), envelope: String::new() };
+    let ask = authorize(terms(5));
     assert_eq!(agent.refused(&ask), ["quote_unknown"]);
 }
 
@@ -191,16 +197,16 @@ fn a_quote_pins_its_terms_and_counts_nothing() {
 fn asks_out_of_order_are_told_and_the_conversation_goes_on() {
     let (sandbox, _running) = Sandbox::with_a_dollar();
     let agent = sandbox.agent();
-    let authorize = AgentAsk::Authorize { terms: terms(5), envelope: String::new() };
+    let early = authorize(terms(5));
     let silence =
         || AgentAsk::Report(Report { delivery: Delivery::Silence { why: "timeout".to_owned() }, settlement: None });
-    assert_eq!(agent.code(&authorize), "out_of_order");
+    assert_eq!(agent.code(&early), "out_of_order");
     assert_eq!(agent.code(&silence()), "out_of_order");
     assert_eq!(agent.code(&AgentAsk::Hello { protocol: 1, session: None }), "out_of_order");
     assert!(matches!(agent.claim(&errand("a")), Claimed::New));
     assert_eq!(agent.code(&silence()), "out_of_order", "nothing was authorized yet");
     agent.authorize(terms(5));
-    assert_eq!(agent.code(&authorize), "out_of_order", "one claim, one signature");
+    assert_eq!(agent.code(&early), "out_of_order", "one claim, one signature");
     let receipt = match agent.ask(&silence()) {
         AgentReply::Reported { receipt } => receipt,
         other => panic!("{other:?}"),

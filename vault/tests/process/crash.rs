@@ -2,11 +2,11 @@
 //!
 //! Each test plays both parts: it starts this very test again as a child, and the child runs the vault.
 
-use crate::world::{Sandbox, errand, terms};
+use crate::world::{Sandbox, authorize, errand, terms};
 use bursar_vault::client::{AgentClient, ClientFault};
 use bursar_vault::process::{self, Ended, Options};
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed};
+use bursar_vault::protocol::{AgentReply, Claimed};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ fn a_killed_vault_has_counted_whatever_may_have_been_signed() {
         let agent = sandbox.agent();
         assert!(matches!(agent.claim(&errand("a")), Claimed::New));
         std::fs::write(sandbox.profile.failpoint(), step).unwrap();
-        let answer = agent.0.ask(&AgentAsk::Authorize { terms: terms(5), envelope: String::new() });
+        let answer = agent.0.ask(&authorize(terms(5)));
         assert!(!matches!(answer, Ok(AgentReply::Authorized(_))), "{step}: nobody was answered");
         assert_eq!(child.wait().unwrap().signal(), Some(9), "{step}");
 

@@ -1,6 +1,6 @@
 //! Bytes that are no message: one fault, the connection closes, the vault lives on.
 
-use crate::world::{Sandbox, delivered, errand, terms};
+use crate::world::{Sandbox, delivered, errand, judged_under, terms};
 use bursar_vault::protocol::frame::{self, REPLY_MAX_BYTES};
 use bursar_vault::protocol::{AgentAsk, Claimed};
 use proptest::prelude::*;
@@ -123,7 +123,7 @@ fn a_frame_that_does_not_end_keeps_nobody_waiting() {
 fn mangled() -> impl Strategy<Value = Vec<u8>> {
     let asks = [
         AgentAsk::Claim { errand: errand("a") },
-        AgentAsk::Authorize { terms: terms(5), envelope: "kept".to_owned() },
+        AgentAsk::Authorize { terms: terms(5), envelope: "kept".to_owned(), rules: judged_under() },
         AgentAsk::Quote { errand: errand("a"), terms: Some(terms(5)) },
         AgentAsk::Report(delivered()),
     ]

@@ -1,15 +1,15 @@
 //! What only a person may do, and only with the passphrase; what an agent can never reach.
 
-use crate::world::{RULES, SECRET, Sandbox, errand, name, said, session_new, terms};
-use bursar_policy::Money;
+use crate::world::{RULES, SECRET, Sandbox, authorize, delivered, errand, name, said, session_new, terms, unlock};
+use bursar_policy::{Digest, Money, Refusal};
 use bursar_vault::client::{AgentClient, ClientFault};
-use bursar_vault::protocol::{AgentAsk, Claimed, OperatorAsk, OperatorReply};
+use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, LogEntry, OperatorAsk, OperatorReply, RowState};
 use bursar_vault::setup::Unlocking;
 use std::fs;
 
 fn with_passphrase(typed: &str) -> [OperatorAsk; 5] {
     [
-        OperatorAsk::Unlock { passphrase: said(typed) },
+        unlock(typed),
         session_new("default", "1.00 USD", typed),
         OperatorAsk::Thaw { passphrase: said(typed) },
         OperatorAsk::Unlatch { passphrase: said(typed) },
@@ -29,14 +29,49 @@ fn a_locked_wallet_claims_nothing_until_a_person_unlocks_it() {
     let agent = crate::world::Agent(client);
     assert_eq!(agent.refused(&AgentAsk::Claim { errand: errand("a") }), ["wallet_locked"]);
 
-    let unlocked = operator.ask(&OperatorAsk::Unlock { passphrase: said(SECRET) });
+    let unlocked = operator.ask(&unlock(SECRET));
     assert!(matches!(unlocked, OperatorReply::Unlocked { payer } if payer == sandbox.payer));
     assert!(matches!(agent.claim(&errand("a")), Claimed::New));
     operator.ask(&OperatorAsk::Lock);
-    let authorize = AgentAsk::Authorize { terms: terms(5), envelope: String::new() };
-    assert_eq!(agent.refused(&authorize), ["wallet_locked"], "locked between claim and authorize");
-    operator.ask(&OperatorAsk::Unlock { passphrase: said(SECRET) });
+    assert_eq!(agent.refused(&authorize(terms(5))), ["wallet_locked"], "locked between claim and authorize");
+    operator.ask(&unlock(SECRET));
     agent.authorize(terms(5));
+}
+
+#[test]
+fn a_locked_wallet_still_tells_what_was_bought_and_sends_nothing_again() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let operator = sandbox.operator();
+    let agent = sandbox.agent();
+    assert!(matches!(agent.claim(&errand("answered")), Claimed::New));
+    agent.authorize(terms(5));
+    agent.report(delivered());
+    let gone = sandbox.agent();
+    assert!(matches!(gone.claim(&errand("unanswered")), Claimed::New));
+    let signed = gone.authorize(terms(5));
+    drop(gone);
+    operator.ask(&OperatorAsk::Lock);
+
+    assert!(matches!(agent.claim(&errand("answered")), Claimed::Repeat(past) if past.receipt.outcome == "paid"));
+    match agent.claim(&errand("unanswered")) {
+        Claimed::Repeat(past) => {
+            assert_eq!((&past.receipt.payment, past.receipt.identical_repeat), (&signed.payment, true));
+            assert_eq!((past.receipt.state, past.receipt.outcome.as_str()), (RowState::Exposed, "unresolved"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(agent.refused(&AgentAsk::Claim { errand: errand("new") }), ["wallet_locked"]);
+    operator.ask(&unlock(SECRET));
+    assert!(matches!(agent.claim(&errand("unanswered")), Claimed::Resend(again) if *again == signed));
+    assert!(matches!(sandbox.agent().claim(&errand("new")), Claimed::New), "the refused claim was given up");
+}
+
+#[test]
+fn a_locked_wallet_is_told_before_a_missing_session() {
+    let sandbox = Sandbox::new(Unlocking::ByPerson);
+    let _running = sandbox.start();
+    let codes = sandbox.agent().refused(&AgentAsk::Claim { errand: errand("a") });
+    assert_eq!(codes, ["wallet_locked", "no_session"]);
 }
 
 #[test]
@@ -47,16 +82,12 @@ fn a_keystore_with_words_of_its_own_opens_for_the_operator_by_the_file_that_hold
     assert!(!operator.status().locked);
     operator.ask(&OperatorAsk::Lock);
     assert_eq!(operator.status().next_step.unwrap(), "the wallet is locked: run `bursar unlock`");
-    operator.ask(&OperatorAsk::Unlock { passphrase: said(SECRET) });
+    operator.ask(&unlock(SECRET));
     operator.ask(&OperatorAsk::Lock);
     let filed = fs::read_to_string(sandbox.profile.passphrase_file()).unwrap();
-    assert_eq!(
-        operator.code(&OperatorAsk::Unlock { passphrase: said(&filed) }),
-        "passphrase_wrong",
-        "it is not a person's"
-    );
+    assert_eq!(operator.code(&unlock(&filed)), "passphrase_wrong", "it is not a person's");
     fs::remove_file(sandbox.profile.passphrase_file()).unwrap();
-    assert_eq!(operator.code(&OperatorAsk::Unlock { passphrase: said(SECRET) }), "keystore");
+    assert_eq!(operator.code(&unlock(SECRET)), "keystore");
     assert!(operator.status().locked);
 }
 
@@ -91,16 +122,13 @@ fn five_wrong_passphrases_close_the_door_even_for_the_right_one_and_across_a_res
         assert_eq!(operator.code(&session_new("default", "1.00 USD", "guess")), "passphrase_wrong");
     }
     assert_eq!(operator.code(&session_new("default", "1.00 USD", SECRET)), "passphrase_wait");
-    assert_eq!(sandbox.operator().code(&OperatorAsk::Unlock { passphrase: said(SECRET) }), "passphrase_wait");
+    assert_eq!(sandbox.operator().code(&unlock(SECRET)), "passphrase_wait");
     operator.ask(&OperatorAsk::Freeze { reason: "someone is guessing".to_owned() });
     running.stop();
     let _running = sandbox.start();
     let operator = sandbox.operator();
     assert_eq!(operator.code(&OperatorAsk::Thaw { passphrase: said(SECRET) }), "passphrase_wait");
-    let log = match operator.ask(&OperatorAsk::Log { limit: 500, after: None }) {
-        OperatorReply::Log(log) => log,
-        other => panic!("{other:?}"),
-    };
+    let log = log(&sandbox);
     let wrong = log.iter().filter(|entry| entry.kind.contains("wrong")).count();
     assert_eq!(wrong, 5, "every wrong answer is in the log");
     assert!(log.iter().all(|entry| !entry.detail.contains("guess") || entry.detail.contains("someone")));
@@ -113,8 +141,7 @@ fn a_freeze_needs_no_passphrase_and_stops_everything() {
     assert!(matches!(agent.claim(&errand("a")), Claimed::New));
     let operator = sandbox.operator();
     operator.ask(&OperatorAsk::Freeze { reason: "lunch".to_owned() });
-    let authorize = || AgentAsk::Authorize { terms: terms(5), envelope: String::new() };
-    assert_eq!(agent.refused(&authorize()), ["frozen"]);
+    assert_eq!(agent.refused(&authorize(terms(5))), ["frozen"]);
     assert_eq!(sandbox.agent().refused(&AgentAsk::Claim { errand: errand("b") }), ["frozen"]);
     assert_eq!(operator.status().frozen.as_deref(), Some("lunch"));
     operator.ask(&OperatorAsk::Thaw { passphrase: said(SECRET) });
@@ -132,7 +159,7 @@ fn the_rules_in_force_change_only_on_the_operators_word() {
     assert!(status.rules_changed && status.rules_digest == before);
     let agent = sandbox.agent();
     assert!(matches!(agent.claim(&errand("a")), Claimed::New));
-    let dear = AgentAsk::Authorize { terms: terms(101), envelope: String::new() };
+    let dear = authorize(terms(101));
     assert!(agent.refused(&dear).contains(&"over_payment_cap"), "an edited file changes nothing by itself");
 
     fs::write(sandbox.profile.rules(), "[payment]\nmax_per_paymant = 1\n").unwrap();
@@ -143,7 +170,28 @@ fn the_rules_in_force_change_only_on_the_operators_word() {
     fs::write(sandbox.profile.rules(), &wider).unwrap();
     operator.ask(&OperatorAsk::ReloadRules { passphrase: said(SECRET) });
     assert!(!operator.status().rules_changed);
-    assert_eq!(agent.refused(&dear), ["over_session_budget"]);
+    let known = AgentAsk::Authorize { terms: terms(101), envelope: String::new(), rules: Digest::of(wider.as_bytes()) };
+    assert_eq!(agent.refused(&known), ["over_session_budget"]);
+}
+
+#[test]
+fn what_was_judged_under_other_rules_is_neither_counted_nor_signed_and_the_claim_is_kept() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let (agent, operator) = (sandbox.agent(), sandbox.operator());
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    let other = format!("{RULES}# the same, in other words\n");
+    fs::write(sandbox.profile.rules(), &other).unwrap();
+    operator.ask(&OperatorAsk::ReloadRules { passphrase: said(SECRET) });
+    match agent.0.ask(&authorize(terms(5))) {
+        Err(ClientFault::Said { code, message }) => {
+            assert_eq!(code, "rules_changed");
+            assert_eq!(message, "the operator changed the rules meanwhile; nothing was signed, call again");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(operator.spent(), "0.00 USD");
+    let known = AgentAsk::Authorize { terms: terms(5), envelope: String::new(), rules: Digest::of(other.as_bytes()) };
+    assert!(matches!(agent.ask(&known), AgentReply::Authorized(_)), "the claim was kept");
 }
 
 #[test]
@@ -199,17 +247,41 @@ fn a_long_log_comes_in_pages_that_fit() {
 }
 
 #[test]
+fn what_serve_reports_is_told_as_its_word_and_cannot_steer_a_terminal() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    let why = format!("\u{1b}[2J\u{202e}\nrefused: nothing {}", "x".repeat(9000));
+    let hostile = Refusal::UrlInvalid { why };
+    let ask = AgentAsk::Decline { errand: errand("a"), refusals: vec![hostile, Refusal::Frozen] };
+    assert!(matches!(agent.ask(&ask), AgentReply::Noted));
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    agent.refused(&authorize(terms(101)));
+    let refused: Vec<LogEntry> = log(&sandbox).into_iter().filter(|entry| entry.kind == "refused").collect();
+    let [declined, own] = &refused[..] else { panic!("{refused:?}") };
+    let detail = &declined.detail;
+    assert!(detail.starts_with("as reported by serve: GET https://api.example.com; url_invalid: "), "{detail}");
+    assert!(detail.contains(r"\u{1b}[2J\u{202e}\u{a}refused: nothing"), "{detail}");
+    assert!(detail.contains("; frozen: "), "one long reason does not push the others out: {detail}");
+    assert!(detail.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()), "{detail}");
+    assert!(own.detail.starts_with("GET https://api.example.com; over_payment_cap: "), "{}", own.detail);
+}
+
+fn log(sandbox: &Sandbox) -> Vec<LogEntry> {
+    match sandbox.operator().ask(&OperatorAsk::Log { limit: 500, after: None }) {
+        OperatorReply::Log(log) => log,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn a_refusal_is_in_the_log_with_its_reasons_and_a_payment_has_its_story() {
     let (sandbox, _running) = Sandbox::with_a_dollar();
     let agent = sandbox.agent();
     assert!(matches!(agent.claim(&errand("a")), Claimed::New));
-    agent.refused(&AgentAsk::Authorize { terms: terms(101), envelope: String::new() });
+    agent.refused(&authorize(terms(101)));
     let signed = agent.authorize(terms(5));
     let operator = sandbox.operator();
-    let log = match operator.ask(&OperatorAsk::Log { limit: 500, after: None }) {
-        OperatorReply::Log(log) => log,
-        other => panic!("{other:?}"),
-    };
+    let log = log(&sandbox);
     assert!(log.iter().any(|entry| entry.detail.contains("over_payment_cap")), "{log:?}");
     let detail = match operator.ask(&OperatorAsk::Payment { id: signed.payment.clone() }) {
         OperatorReply::Payment(detail) => *detail,

@@ -1,6 +1,6 @@
 //! Sharing and restarting: many agents on one vault, one vault on one ledger, and nothing forgotten in between.
 
-use crate::world::{Sandbox, errand, named, terms};
+use crate::world::{SECRET, Sandbox, authorize, delivered, errand, named, said, terms};
 use bursar_vault::client::{AgentClient, ClientFault};
 use bursar_vault::clock::MachineTime;
 use bursar_vault::ledger::LedgerFault;
@@ -33,9 +33,35 @@ fn what_was_signed_still_counts_after_a_restart() {
     let agent = sandbox.agent();
     assert!(matches!(agent.claim(&errand("a")), Claimed::Resend(again) if *again == signed));
     assert!(matches!(agent.claim(&errand("b")), Claimed::New));
-    let more = AgentAsk::Authorize { terms: terms(21), envelope: String::new() };
+    let more = authorize(terms(21));
     assert_eq!(agent.refused(&more), ["over_session_budget"]);
     agent.authorize(terms(20));
+}
+
+#[test]
+fn books_that_do_not_balance_start_a_vault_that_pays_nothing_and_still_tells_why() {
+    let (sandbox, running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    agent.authorize(terms(80));
+    agent.report(delivered());
+    running.stop();
+    let file = rusqlite::Connection::open(sandbox.profile.ledger()).unwrap();
+    file.execute("UPDATE tally SET pending_count = 5 WHERE key = 'all|*'", []).unwrap();
+    drop(file);
+
+    let _running = sandbox.start();
+    let operator = sandbox.operator();
+    let why = operator.status().latched.unwrap();
+    assert!(why.contains("do not balance (the total `all|*` is not the sum of its payments)"), "{why}");
+    match operator.ask(&OperatorAsk::Log { limit: 1, after: None }) {
+        OperatorReply::Log(log) => assert_eq!(log.len(), 1),
+        other => panic!("{other:?}"),
+    }
+    let agent = sandbox.agent();
+    assert_eq!(agent.refused(&AgentAsk::Claim { errand: errand("b") }), ["ledger_latched"]);
+    assert!(matches!(agent.claim(&errand("a")), Claimed::Repeat(_)), "what was bought is still told");
+    assert_eq!(operator.code(&OperatorAsk::Unlatch { passphrase: said(SECRET) }), "ledger_books");
 }
 
 #[test]
@@ -48,7 +74,7 @@ fn ten_agents_at_once_spend_one_budget_and_not_a_cent_more() {
                 scope.spawn(move || {
                     let agent = sandbox.agent();
                     assert!(matches!(agent.claim(&named("a", &format!("n{number}"))), Claimed::New));
-                    let ask = AgentAsk::Authorize { terms: terms(20), envelope: String::new() };
+                    let ask = authorize(terms(20));
                     usize::from(matches!(agent.ask(&ask), AgentReply::Authorized(_)))
                 })
             })

@@ -1,6 +1,8 @@
 //! A vault in a sandbox of its own, an operator, and errands to run. Must never assert by itself.
 
-use bursar_policy::{Address, Amount, ChainId, Errand, Method, Money, PurchaseId, SessionName, Site, Terms, Version};
+use bursar_policy::{
+    Address, Amount, ChainId, Digest, Errand, Method, Money, PurchaseId, SessionName, Site, Terms, Version,
+};
 use bursar_vault::client::{AgentClient, ClientFault, OperatorClient};
 use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::process::{self, Running};
@@ -124,7 +126,7 @@ impl Agent {
     }
 
     pub(crate) fn authorize(&self, terms: Terms) -> Signed {
-        match self.ask(&AgentAsk::Authorize { terms, envelope: "kept".to_owned() }) {
+        match self.ask(&AgentAsk::Authorize { terms, envelope: "kept".to_owned(), rules: judged_under() }) {
             AgentReply::Authorized(signed) => *signed,
             other => panic!("{other:?}"),
         }
@@ -171,6 +173,21 @@ pub(crate) fn session_new(session: &str, budget: &str, passphrase: &str) -> Oper
     }
 }
 
+/// Unlocks, without a word about the rules.
+pub(crate) fn unlock(passphrase: &str) -> OperatorAsk {
+    OperatorAsk::Unlock { passphrase: said(passphrase), rules: None }
+}
+
+/// The rules that every agent here judges under.
+pub(crate) fn judged_under() -> Digest {
+    Digest::of(RULES.as_bytes())
+}
+
+/// Asks for a signature under these terms.
+pub(crate) fn authorize(terms: Terms) -> AgentAsk {
+    AgentAsk::Authorize { terms, envelope: String::new(), rules: judged_under() }
+}
+
 /// A GET of a path on the test host.
 pub(crate) fn errand(path: &str) -> Errand {
     Errand {
@@ -208,7 +225,7 @@ pub(crate) fn delivered() -> Report {
         delivery: Delivery::Answer {
             status: 200,
             content: Some(ContentRef {
-                digest: bursar_policy::Digest::of(b"body"),
+                digest: Digest::of(b"body"),
                 bytes: 4,
                 kind: "application/json".to_owned(),
                 truncated: false,

@@ -45,15 +45,50 @@ fn a_claim_that_differs_is_not_believed_and_the_money_counts() {
     assert_eq!(says(&|claim| claim.network = Some("eip155:8453".to_owned())), unresolved);
     assert_eq!(says(&|claim| claim.network = Some("base".to_owned())), unresolved);
     assert_eq!(says(&|claim| claim.network = Some("Base Sepolia".to_owned())), unresolved);
-    assert_eq!(after(None), unresolved, "no word about settlement is no settlement");
 }
 
 #[test]
-fn a_transaction_that_cannot_be_one_is_left_out() {
+fn a_claim_that_names_no_real_transaction_settles_nothing_and_the_money_counts() {
     for said in [None, Some(String::new()), Some(format!("0x{}", "0".repeat(64))), Some("0x1234".to_owned())] {
-        let (state, transaction, _) = after(Some(SettlementClaim { transaction: said, ..settled() }));
-        assert_eq!((state, transaction), (RowState::Settled, None));
+        let found = after(Some(SettlementClaim { transaction: said, ..settled() }));
+        assert_eq!(found, (RowState::Exposed, None, "paid".to_owned()));
     }
+    assert_eq!(after(None), (RowState::Exposed, None, "paid".to_owned()), "no word about settlement is no settlement");
+}
+
+#[test]
+fn what_was_delivered_is_paid_unless_the_claim_contradicts_our_row() {
+    let world = World::new("", "10 USD");
+    let outcome = |path, delivery, claim: Option<SettlementClaim>| {
+        let exposed = world.authorize(errand(path), CENT).unwrap();
+        world.sign(&exposed);
+        world.ledger().report(&exposed, Report { delivery, settlement: claim }).unwrap().outcome
+    };
+    let vague = Some(SettlementClaim { transaction: None, payer: None, network: None, ..settled() });
+    let lost = Delivery::Answer { status: 200, content: None, content_error: Some("the disk is full".to_owned()) };
+    assert_eq!(outcome("vague", answer(200), vague.clone()), "paid");
+    assert_eq!(outcome("lost", lost, vague.clone()), "paid_content_lost");
+    assert_eq!(outcome("undelivered", answer(500), vague), "unresolved");
+    let failed = Some(SettlementClaim { success: false, transaction: None, ..settled() });
+    assert_eq!(outcome("failed", answer(200), failed), "unresolved");
+    let stranger = Some(SettlementClaim { payer: Some(Address::from_bytes([9; 20]).to_string()), ..settled() });
+    assert_eq!(outcome("stranger", answer(200), stranger), "unresolved");
+    let elsewhere = Some(SettlementClaim { network: Some("eip155:1".to_owned()), ..settled() });
+    assert_eq!(outcome("elsewhere", answer(200), elsewhere), "unresolved");
+    world.ledger().verify().unwrap();
+}
+
+#[test]
+fn a_row_without_a_transaction_runs_out_as_presumed_spent_and_stays_paid() {
+    let world = World::new("", "10 USD");
+    let exposed = world.authorize(errand("a"), CENT).unwrap();
+    world.sign(&exposed);
+    world.ledger().report(&exposed, answered(Some(SettlementClaim { transaction: None, ..settled() }))).unwrap();
+    world.time.pass(LIFE_S + EXPIRY_MARGIN_S);
+    assert_eq!(world.ledger().sweep().unwrap(), 1);
+    let receipt = world.ledger().payment(exposed.payment()).unwrap().receipt;
+    assert_eq!((receipt.state, receipt.outcome.as_str()), (RowState::PresumedSpent, "paid"));
+    assert_eq!(world.kinds().get("settled"), None);
 }
 
 #[test]

@@ -78,6 +78,24 @@ fn a_full_disk_latches_until_a_person_looks_and_loses_nothing() {
 }
 
 #[test]
+fn a_lock_of_somebody_else_refuses_the_ask_of_that_moment_and_nothing_else() {
+    let world = World::new("", "10 USD");
+    let guard = world.new_claim(errand("a"));
+    world.ledger().flush().unwrap();
+    let other = rusqlite::Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = world.ledger().authorize(guard, world.ask(terms(CENT)), &world.rules);
+    assert!(matches!(refused, Err(LedgerFault::Busy)), "{refused:?}");
+    assert_eq!(LedgerFault::Busy.code(), "ledger_busy");
+    assert_eq!(world.ledger().latched(), None);
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(world.spent(), money("0.00 USD"));
+    world.buy(errand("a"), CENT);
+    assert_eq!(world.kinds().get("latched"), None);
+    world.ledger().verify().unwrap();
+}
+
+#[test]
 fn a_file_that_can_no_longer_be_written_latches_in_memory_alone() {
     let mut world = World::new("", "10 USD");
     let exposed = world.authorize(errand("a"), CENT).unwrap();

@@ -210,7 +210,8 @@ fn a_long_detail_is_cut_and_a_page_has_an_end() {
     let world = World::new("", "1 USD");
     world.ledger().note(Event::new(EventKind::Note, "é".repeat(10_000)));
     let newest = world.ledger().log(1, None).unwrap();
-    assert_eq!(newest[0].detail.len(), crate::ledger::DETAIL_MAX_BYTES);
+    let most = crate::ledger::DETAIL_MAX_BYTES;
+    assert!((most - 8..=most).contains(&newest[0].detail.len()), "one letter is spelt with six characters");
     assert_eq!(world.ledger().log(0, None).unwrap(), []);
     let all = world.ledger().log(u32::MAX, Some(0)).unwrap();
     let after = world.ledger().log(2, Some(all[0].seq)).unwrap();

@@ -110,7 +110,10 @@ impl Engine {
             Trust::Jumped(jump) => self.shared.latch.shut(jump.to_string()),
         };
         if let Err(fault) = self.begin() {
-            self.fail(&fault);
+            // A foreign lock is met here and never at the commit: a transaction that has begun holds the only one.
+            if fault.latches() {
+                self.fail(&fault);
+            }
             return refuse(work, fault);
         }
         if let Some(open) = &mut self.open {
