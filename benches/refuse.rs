@@ -55,7 +55,12 @@ fn stage() -> Stage {
     let budget = "0.01 USD".parse().expect("money");
     for ask in [
         OperatorAsk::Unlock { passphrase: passphrase(), rules: None },
-        OperatorAsk::SessionNew { name: "default".parse().expect("a name"), budget, minutes: 60, passphrase: passphrase() },
+        OperatorAsk::SessionNew {
+            name: "default".parse().expect("a name"),
+            budget,
+            minutes: 60,
+            passphrase: passphrase(),
+        },
     ] {
         assert!(!matches!(operator.ask(&ask), Ok(OperatorReply::Fault { .. }) | Err(_)));
     }
@@ -95,7 +100,11 @@ fn refused_by_the_vault(bencher: Bencher<'_, '_>) {
     let stage = stage();
     bencher.bench_local(|| {
         let agent = claimed(&stage);
-        match agent.ask(&AgentAsk::Authorize { terms: terms(), envelope: "{}".to_owned(), rules: Digest::of(RULES.as_bytes()) }) {
+        match agent.ask(&AgentAsk::Authorize {
+            terms: terms(),
+            envelope: "{}".to_owned(),
+            rules: Digest::of(RULES.as_bytes()),
+        }) {
             Ok(AgentReply::Refused(reasons)) => reasons,
             other => panic!("not refused: {other:?}"),
         }

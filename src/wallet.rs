@@ -23,8 +23,8 @@ use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-/// How often a vault that was just started is tried, and how long in all.
-const START_TRIES: u32 = 400;
+/// How often a vault that was just started is tried: for a minute, since it checks its whole ledger first.
+const START_TRIES: u32 = 2400;
 const START_PAUSE: Duration = Duration::from_millis(25);
 
 /// How many tries are made after the vault that was started has ended.
@@ -78,7 +78,9 @@ pub enum WalletFault {
         message: String,
     },
     /// The vault guards another kind of money than this profile: real money is never reached through a sandbox.
-    #[error("the vault at this place guards {found} money and was reached as if it guarded {expected}; leave out `--sandbox`, or use another folder")]
+    #[error(
+        "the vault at this place guards {found} money and was reached as if it guarded {expected}; leave out `--sandbox`, or use another folder"
+    )]
     Setting {
         /// What the vault guards.
         found: &'static str,
@@ -305,7 +307,11 @@ impl Conversation {
     ///
     /// [`WalletFault`] when no answer came: a signature may exist, so the money counts as spent.
     pub async fn authorize(&mut self, terms: &Terms, envelope: String) -> Result<Answer<Box<Signed>>, WalletFault> {
-        match self.link.ask(&AgentAsk::Authorize { terms: terms.clone(), envelope, rules: self.welcome.rules_digest }).await? {
+        match self
+            .link
+            .ask(&AgentAsk::Authorize { terms: terms.clone(), envelope, rules: self.welcome.rules_digest })
+            .await?
+        {
             AgentReply::Authorized(signed) => Ok(Ok(signed)),
             AgentReply::Refused(reasons) => Ok(Err(reasons)),
             _ => Err(WalletFault::OutOfTurn),

@@ -31,12 +31,12 @@ async function once(command, args) {
     child.once("exit", () => reject(new Error(`${command} ended before it answered`)));
   });
   const ms = Number(process.hrtime.bigint() - began) / 1e6;
-  const kib = resident(child.pid);
+  const memory = resident(child.pid);
   child.removeAllListeners("exit");
   const gone = new Promise((resolve) => child.once("exit", resolve));
   child.stdin.end();
   await gone;
-  return { ms, kib };
+  return { ms, memory };
 }
 
 /** Waits until the vault answers; `lock` asks it and never starts one. */
@@ -51,8 +51,16 @@ async function answering() {
   }
 }
 
+/** Resident memory of a process in KiB: what it maps, and its share of it where pages are shared (smaps_rollup). */
 function resident(pid) {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]);
+  const number = (file, name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/${file}`, "utf8"))[1]);
+  const mapped = number("status", "VmRSS");
+  try {
+    return { mapped, share: number("smaps_rollup", "Pss") };
+  } catch {
+    // A process that forbids core dumps shows its map to root only.
+    return { mapped, share: mapped };
+  }
 }
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
@@ -72,11 +80,15 @@ try {
       theirs.push(b);
       ratios.push(b.ms / a.ms);
     }
-    const both = median(ours.map((run) => run.kib)) + resident(vault.pid);
-    const other = median(theirs.map((run) => run.kib));
-    console.log("                       bursar   TypeScript SDK   ratio of pairs, median");
-    console.log(`first answer, ms    ${median(ours.map((r) => r.ms)).toFixed(1).padStart(9)} ${median(theirs.map((r) => r.ms)).toFixed(1).padStart(16)}   ${median(ratios).toFixed(0)}x quicker`);
-    console.log(`resident, MiB       ${(both / 1024).toFixed(1).padStart(9)} ${(other / 1024).toFixed(1).padStart(16)}   1/${(other / both).toFixed(1)} (serve and vault together)`);
+    const vaults = resident(vault.pid);
+    const line = (name, mine, other, what) => console.log(`${name.padEnd(26)} ${mine.padStart(8)} ${other.padStart(16)}   ${what}`);
+    line("", "bursar", "TypeScript SDK", "medians; ratio of pairs");
+    line("first answer, ms", median(ours.map((r) => r.ms)).toFixed(1), median(theirs.map((r) => r.ms)).toFixed(1), `${median(ratios).toFixed(0)} times quicker`);
+    for (const [kind, name] of [["share", "memory taken, MiB"], ["mapped", "memory mapped, MiB"]]) {
+      const both = median(ours.map((run) => run.memory[kind])) + vaults[kind];
+      const other = median(theirs.map((run) => run.memory[kind]));
+      line(name, (both / 1024).toFixed(1), (other / 1024).toFixed(1), `1/${(other / both).toFixed(1)}, serve and vault together`);
+    }
   } finally {
     vault.kill("SIGTERM");
   }

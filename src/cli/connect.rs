@@ -7,6 +7,7 @@ use bursar_vault::profile::{Profile, ProfileFault};
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
 
 use super::exit::{Exit, Stop};
+use super::install;
 
 /// The profile the command line names; only its place, nothing is opened.
 ///
@@ -106,10 +107,8 @@ impl From<Said> for Stop {
 /// How a person starts this program for `profile`, to be shown in front of a command.
 pub(super) fn spelled(profile: &Profile) -> String {
     let words = crate::wallet::arguments(profile);
-    std::iter::once("bursar".into())
-        .chain(words.iter().map(|word| word.to_string_lossy()))
-        .collect::<Vec<_>>()
-        .join(" ")
+    let quoted = words.iter().map(|word| install::shell_word(&word.to_string_lossy()));
+    std::iter::once("bursar".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// Which exit code a fault of the vault's stands for.

@@ -75,7 +75,7 @@ fn pretty(value: &serde_json::Value) -> String {
 }
 
 /// One word for a POSIX shell, quoted where it needs to be.
-fn shell_word(word: &str) -> String {
+pub(super) fn shell_word(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:=@%".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

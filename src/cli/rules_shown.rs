@@ -27,7 +27,10 @@ fn lines(rules: &Rules) -> Vec<(&'static str, String)> {
     let joined = |items: Vec<String>| if items.is_empty() { "nobody".to_owned() } else { items.join(", ") };
     let mut lines = vec![("a payment", joined(rules.ceilings().map(|money| format!("at most {money}")).collect()))];
     lines.extend(rules.limits().iter().map(|limit| ("limit", told(limit))));
-    lines.push(("assets", joined(rules.assets().map(|asset| format!("{} on {}", asset.symbol, asset.id.chain)).collect())));
+    lines.push((
+        "assets",
+        joined(rules.assets().map(|asset| format!("{} on {}", asset.symbol, asset.id.chain)).collect()),
+    ));
     lines.push((
         "payees",
         rules.recipients().map_or_else(
@@ -38,7 +41,9 @@ fn lines(rules: &Rules) -> Vec<(&'static str, String)> {
     let sellers: Vec<String> = rules
         .origins()
         .map(|origin| {
-            let methods = rules.host_rule(origin).map(|rule| rule.methods().iter().map(|method| method.as_str()).collect::<Vec<_>>());
+            let methods = rules
+                .host_rule(origin)
+                .map(|rule| rule.methods().iter().map(|method| method.as_str()).collect::<Vec<_>>());
             format!("{origin} ({})", methods.unwrap_or_default().join(" "))
         })
         .collect();

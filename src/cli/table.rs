@@ -44,7 +44,8 @@ fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unseen) {
         return Cow::Borrowed(text);
     }
-    let spelled = |letter: char| if is_unseen(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
+    let spelled =
+        |letter: char| if is_unseen(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
     Cow::Owned(text.chars().map(spelled).collect())
 }
 

@@ -5,7 +5,7 @@
 //! only play money exists, a line of standard input serves when standard input is not a terminal.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 
 use bursar_policy::rules::Setting;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
@@ -28,15 +28,36 @@ pub(super) fn secret(prompt: &str, setting: Setting) -> Result<Zeroizing<String>
     let mut tty = terminal()?;
     let before = tcgetattr(&tty).map_err(std::io::Error::from)?;
     let mut quiet = before.clone();
-    quiet.local_modes.remove(LocalModes::ECHO);
-    quiet.local_modes.insert(LocalModes::ECHONL);
-    // Before the question is shown: whoever types at once is not echoed, and nothing of it is dropped.
+    // Without signals and line editing of the terminal's own, so that no key can end this process while the terminal is
+    // mute, and before the prompt, so that nothing typed early is shown.
+    quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG);
     tcsetattr(&tty, OptionalActions::Flush, &quiet).map_err(std::io::Error::from)?;
-    write!(tty, "{prompt}: ")?;
-    tty.flush()?;
-    let typed = line_of(&mut BufReader::new(&tty));
+    let typed = write!(tty, "{prompt}: ").and_then(|()| tty.flush()).map_err(Stop::from).and_then(|()| keys(&mut tty));
     tcsetattr(&tty, OptionalActions::Flush, &before).map_err(std::io::Error::from)?;
+    writeln!(tty)?;
     typed
+}
+
+/// Reads keys up to the end of the line: with the backspace key, and with Ctrl-C or Ctrl-D to give up.
+fn keys(tty: &mut impl Read) -> Result<Zeroizing<String>, Stop> {
+    let mut line = Zeroizing::new(Vec::with_capacity(LINE_BYTES));
+    let mut key = Zeroizing::new([0_u8]);
+    loop {
+        if tty.read(key.as_mut())? == 0 {
+            break;
+        }
+        let [byte] = *key;
+        match byte {
+            b'\n' | b'\r' => break,
+            0x03 | 0x04 => return Err(Stop::usage("given up, nothing was done")),
+            0x08 | 0x7f => while line.pop().is_some_and(|byte| (0x80..0xc0).contains(&byte)) {},
+            _ if line.len() == LINE_BYTES => {
+                return Err(Stop::usage(format!("the line typed is longer than {LINE_BYTES} bytes")));
+            }
+            _ => line.push(byte),
+        }
+    }
+    text_of(&line)
 }
 
 /// Asks for a new passphrase twice and compares.
@@ -112,10 +133,14 @@ fn line_of(from: &mut impl BufRead) -> Result<Zeroizing<String>, Stop> {
     while line.last() == Some(&b'\r') {
         line.pop();
     }
+    text_of(&line)
+}
+
+fn text_of(line: &[u8]) -> Result<Zeroizing<String>, Stop> {
     if line.is_empty() {
         return Err(Stop::usage("nothing was typed; run the command again"));
     }
-    match std::str::from_utf8(&line) {
+    match std::str::from_utf8(line) {
         Ok(text) => Ok(Zeroizing::new(text.to_owned())),
         Err(_) => Err(Stop::usage("what was typed is not UTF-8 text")),
     }
@@ -131,6 +156,16 @@ mod tests {
         assert_eq!(*line_of(&mut input).unwrap(), "first secret");
         assert_eq!(*line_of(&mut input).unwrap(), "second");
         assert_eq!(line_of(&mut input).unwrap_err().exit, super::super::exit::Exit::Usage);
+    }
+
+    #[test]
+    fn keys_end_at_enter_and_can_be_taken_back_or_given_up() {
+        let typed =
+            |keys_typed: &[u8]| keys(&mut std::io::Cursor::new(keys_typed.to_vec())).map(|text| text.to_string());
+        assert_eq!(typed(b"sec\x7f\x7fcret\rmore").unwrap(), "scret");
+        assert_eq!(typed("é\u{7f}ab\n".as_bytes()).unwrap(), "ab", "a letter of two bytes goes as one");
+        assert!(typed(b"abc\x03").is_err());
+        assert!(typed(b"\r").is_err());
     }
 
     #[test]

@@ -50,7 +50,9 @@ impl Lock {
             OperatorReply::Done => {
                 table::say("Locked. `bursar unlock` makes payments possible again.")?;
                 if profile.passphrase_file().exists() {
-                    table::say("A passphrase file is there: the vault unlocks itself when it is started next. Remove the file to stop that.")?;
+                    table::say(
+                        "A passphrase file is there: the vault unlocks itself when it is started next. Remove the file to stop that.",
+                    )?;
                 }
                 Ok(Exit::Done)
             }

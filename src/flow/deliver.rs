@@ -62,14 +62,15 @@ impl<R: Resolver> Buyer<R> {
             .and_then(|claim| claim.reason.as_deref())
             .map(|reason| SellerText::from_bytes(reason.as_bytes()));
         // A report that cannot be written never withholds what was delivered; the row stays exposed and counts.
-        let (receipt, outcome) = match vault.report(report).await {
+        let (receipt, outcome, trouble) = match vault.report(report).await {
             Ok(receipt) => {
                 let outcome = receipt.outcome.clone();
-                (told::receipt(receipt), outcome)
+                (told::receipt(receipt), outcome, trouble)
             }
             Err(fault) => {
                 tracing::error!("the outcome of {} could not be written down: {fault}", paying.signed.payment);
-                (told::unwritten_receipt(&paying.signed, rules), "unwritten".to_owned())
+                let receipt = told::unwritten_receipt(&paying.signed, rules);
+                (receipt, "unwritten".to_owned(), trouble.or_else(|| Some(told::unwritten())))
             }
         };
         failpoint::reach("serve-reported");
@@ -168,6 +169,8 @@ fn sent_elsewhere() -> Reason {
 fn seller_failed(status: u16) -> Reason {
     Reason::new(
         "seller_error",
-        format!("the seller answered a payment with status {status}; the receipt says whether the money is known to be gone"),
+        format!(
+            "the seller answered a payment with status {status}; the receipt says whether the money is known to be gone"
+        ),
     )
 }

@@ -131,6 +131,14 @@ fn lost() -> Reason {
     Reason::new("content_lost", "this was paid for, and what was delivered could not be kept")
 }
 
+/// The vault went away before it could write down what came back.
+pub(super) fn unwritten() -> Reason {
+    Reason::new(
+        "report_lost",
+        "the wallet went away before it wrote down what the seller delivered, which is below; the amount counts as spent",
+    )
+}
+
 fn unconfirmed() -> Reason {
     Reason::new(
         "settlement_unconfirmed",

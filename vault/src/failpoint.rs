@@ -30,9 +30,9 @@ pub const FAILPOINTS: [&str; 16] = [
     "vault-signature-committed",
     // The signed payment arrived, no byte of it has gone to the seller.
     "serve-authorized",
-    // The paid request went out, no answer was read.
+    // The paid request went out and the head of the answer is read.
     "serve-sent",
-    // The answer is read, the body not yet stored.
+    // What the seller says of the settlement is read, the body is not.
     "serve-answered",
     // The body is stored, the vault does not know.
     "serve-content-stored",

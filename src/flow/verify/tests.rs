@@ -1,5 +1,7 @@
 //! Every field of a signed payment is bent once, and each bend is found.
 
+#![expect(clippy::arithmetic_side_effects, reason = "these are tests")]
+
 use bursar_policy::rules::draft::Draft;
 use bursar_policy::{Amount, PaymentId, Setting, Version};
 use k256::ecdsa::SigningKey;
