@@ -15,6 +15,7 @@ use bursar_policy::errand::{Errand, QuoteId, SessionName};
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::{Rules, Setting};
 use bursar_policy::terms::Terms;
+use bursar_vault::guarded::{self, GuardFault};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::frame::{self, FrameFault, HEADER_BYTES};
 use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, PROTOCOL, Receipt, Report, Signed, Status, Welcome};
@@ -57,6 +58,9 @@ pub enum WalletFault {
         /// The uid expected.
         expected: u32,
     },
+    /// The folder of the socket is open to others.
+    #[error("the vault's socket is not used: {0}")]
+    Folder(GuardFault),
     /// The two ends are of different versions.
     #[error("the vault speaks another protocol version; stop it and start the same version of bursar")]
     Version,
@@ -147,15 +151,17 @@ impl Wallet {
     ///
     /// Every [`WalletFault`].
     pub async fn open(&self) -> Result<Conversation, WalletFault> {
+        // Whoever could write here could put a socket of their own in the vault's place.
+        match self.socket.parent().map(guarded::directory) {
+            Some(Ok(()) | Err(GuardFault::Missing { .. })) | None => {}
+            Some(Err(fault)) => return Err(WalletFault::Folder(fault)),
+        }
         let stream = match UnixStream::connect(&self.socket).await {
             Ok(stream) => stream,
             Err(fault) if gone(&fault) => self.started().await?,
             Err(fault) => return Err(fault.into()),
         };
-        let found = stream.peer_cred()?.uid();
-        if found != self.expected_uid {
-            return Err(WalletFault::Impostor { found, expected: self.expected_uid });
-        }
+        ours(stream.peer_cred()?.uid(), self.expected_uid)?;
         let mut conversation = Link { stream };
         let hello = AgentAsk::Hello { protocol: PROTOCOL, session: self.session.clone() };
         let AgentReply::Welcome(welcome) = conversation.ask(&hello).await? else {
@@ -258,6 +264,11 @@ const fn kind(setting: Setting) -> &'static str {
         Setting::Real => "real",
         Setting::Sandbox => "play",
     }
+}
+
+/// Whether the process at the other end runs as the user it should.
+const fn ours(found: u32, expected: u32) -> Result<(), WalletFault> {
+    if found == expected { Ok(()) } else { Err(WalletFault::Impostor { found, expected }) }
 }
 
 fn gone(fault: &std::io::Error) -> bool {
@@ -414,3 +425,6 @@ impl Link {
         Ok(frame::decode(&content)?)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 
 use bursar_policy::rules::Setting;
+use bursar_vault::secrets;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
@@ -22,6 +23,7 @@ const LINE_BYTES: usize = 4096;
 ///
 /// [`Stop`] with exit code 4 where there is no terminal to type it at.
 pub(super) fn secret(prompt: &str, setting: Setting) -> Result<Zeroizing<String>, Stop> {
+    secrets::forbid_core_dumps().map_err(|fault| Stop::not_ready(fault.to_string()))?;
     if setting == Setting::Sandbox && !std::io::stdin().is_terminal() {
         return line_of(&mut std::io::stdin().lock());
     }

@@ -1,4 +1,5 @@
-//! The hand: keys, ledger, budget sessions. Must never see MCP or a seller's bytes other than one opaque envelope.
+//! The hand: keys, ledger, budget sessions. Must never see MCP, and acts on no seller's word:
+//! of a seller's bytes it keeps one opaque envelope and, as claims, the capped words of a settlement.
 //!
 //! A vault is one process with the exclusive lock on one ledger and two sockets with different rights. It judges every
 //! payment again under its own rules, counts it durably, signs exactly what it judged, stores the signature, and only

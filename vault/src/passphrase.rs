@@ -122,16 +122,7 @@ pub fn acceptable(passphrase: &Passphrase, setting: Setting) -> Result<(), Passp
     Ok(())
 }
 
-/// Writes the check of a new operator passphrase to `file`.
-///
-/// # Errors
-///
-/// [`PassphraseFault`]; an existing file is never overwritten.
-pub fn create(file: &Path, passphrase: &Passphrase, setting: Setting) -> Result<(), PassphraseFault> {
-    Ok(guarded::create(file, &text_of(passphrase, setting)?)?)
-}
-
-/// [`create`] for a setup that was interrupted: an earlier check gives way.
+/// Writes the check of a new operator passphrase to `file`; one that an interrupted setup left gives way.
 pub(crate) fn replace(file: &Path, passphrase: &Passphrase, setting: Setting) -> Result<(), PassphraseFault> {
     Ok(guarded::replace(file, &text_of(passphrase, setting)?)?)
 }

@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LedgerFault {
     /// There is no ledger where one should be.
-    #[error("there is no ledger at `{shown}`; run `bursar init`, or put the ledger back from a backup", shown = .path.display())]
+    #[error("there is no ledger at `{shown}`; run `bursar init`; where a key is there already, its ledger is lost and the key must not be used again", shown = .path.display())]
     Missing {
         /// Where it was looked for.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum LedgerFault {
         version: i64,
     },
     /// It is damaged, or somebody changed it by hand.
-    #[error("the ledger at `{shown}` is damaged ({detail}); put it back from a backup", shown = .path.display())]
+    #[error("the ledger at `{shown}` is damaged ({detail}); keep the file, move the money to a new profile, and never use an older copy, which has forgotten what was signed", shown = .path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -116,7 +116,9 @@ pub enum LedgerFault {
     #[error("another program has the ledger's file locked; close it and ask again")]
     Busy,
     /// A row cannot be read back as what was written. Latches the ledger.
-    #[error("a stored {what} cannot be read back; the ledger was changed by hand, put it back from a backup")]
+    #[error(
+        "a stored {what} cannot be read back; the ledger was changed by hand; keep the file and move the money to a new profile"
+    )]
     Unreadable {
         /// Which kind of value.
         what: &'static str,
@@ -128,7 +130,9 @@ pub enum LedgerFault {
         detail: String,
     },
     /// Sums that should agree do not.
-    #[error("the ledger's books do not balance ({detail}); spend nothing, and put it back from a backup")]
+    #[error(
+        "the ledger's books do not balance ({detail}); spend nothing, keep the file, and move the money to a new profile"
+    )]
     Books {
         /// What differs.
         detail: String,
