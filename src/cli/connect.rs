@@ -111,6 +111,11 @@ pub(super) fn spelled(profile: &Profile) -> String {
     std::iter::once("bursar".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
+/// `sentence` with every command in it spelled for `profile`, so that it can be typed as it stands.
+pub(super) fn advice(profile: &Profile, sentence: &str) -> String {
+    sentence.replace("`bursar ", &format!("`{} ", spelled(profile)))
+}
+
 /// Which exit code a fault of the vault's stands for.
 fn exit_of(code: &str) -> Exit {
     match code {

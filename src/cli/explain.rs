@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use bursar_policy::{Errand, Finding, Judgement, Method, PaymentId, Site};
+use bursar_policy::{Errand, Finding, Judgement, Method, Money, PaymentId, Site};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply, PaymentDetail};
 use clap::Args;
@@ -84,7 +84,7 @@ impl Explain {
 
 fn told(inspection: Inspection) -> Result<Exit, Stop> {
     match inspection {
-        Inspection::Judged(judgement) => judged(&judgement),
+        Inspection::Judged { judgement, price } => judged(&judgement, price),
         Inspection::NothingToPay(sentence) => {
             table::say(&format!("Nothing would be paid: {sentence}."))?;
             Ok(Exit::Done)
@@ -100,7 +100,7 @@ fn told(inspection: Inspection) -> Result<Exit, Stop> {
     }
 }
 
-fn judged(judgement: &Judgement) -> Result<Exit, Stop> {
+fn judged(judgement: &Judgement, price: Option<Money>) -> Result<Exit, Stop> {
     let mut rows: Vec<Vec<String>> = judgement.document.iter().map(|finding| row("", finding)).collect();
     for offer in &judgement.offers {
         let name = if offer.skipped { format!("{} (skipped)", offer.index) } else { offer.index.to_string() };
@@ -109,12 +109,14 @@ fn judged(judgement: &Judgement) -> Result<Exit, Stop> {
     table::say(&table::table(&["offer", "rule", "", "what was found"], &[], rows))?;
     match &judgement.chosen {
         Some(terms) => {
+            let price = price.map_or_else(|| "a price".to_owned(), |price| price.to_string());
             table::say(&format!(
-                "Offer {} passes every rule: {} atomic units of {} to {}. Limits and the session's budget are the vault's to say.",
+                "Offer {} passes every rule: {} to {} ({} atomic units of {}). Limits, the budget and locks are not looked at here.",
                 terms.offer,
+                price,
+                terms.payee,
                 terms.amount.units(),
-                terms.asset_id(),
-                terms.payee
+                terms.asset_id()
             ))?;
             Ok(Exit::Done)
         }

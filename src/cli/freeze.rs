@@ -1,12 +1,12 @@
 //! `freeze`, `thaw`, `unlatch` and `reload`: stopping needs no passphrase, everything that loosens does.
 
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase};
+use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase, WhichRules};
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{rules_shown, table, terminal};
+use super::{connect, rules_shown, table, terminal};
 
 /// Stop all payments at once (no passphrase needed).
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub(super) struct Reload {}
 impl Freeze {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         let ask = OperatorAsk::Freeze { reason: self.reason.clone() };
-        done(&Operator::connect_or_start(profile)?, &ask, "Frozen: nothing is paid until `bursar thaw`.")
+        done(profile, &Operator::connect_or_start(profile)?, &ask, "Frozen: nothing is paid until `bursar thaw`.")
     }
 }
 
@@ -40,7 +40,7 @@ impl Thaw {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         let operator = Operator::connect_or_start(profile)?;
         let ask = OperatorAsk::Thaw { passphrase: passphrase(profile)? };
-        done(&operator, &ask, "Thawed: payments are possible again.")
+        done(profile, &operator, &ask, "Thawed.")
     }
 }
 
@@ -49,7 +49,7 @@ impl Unlatch {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         let operator = Operator::connect_or_start(profile)?;
         let ask = OperatorAsk::Unlatch { passphrase: passphrase(profile)? };
-        done(&operator, &ask, "The ledger was checked again and payments are possible.")
+        done(profile, &operator, &ask, "The ledger was checked again, and payments are no longer shut.")
     }
 }
 
@@ -57,10 +57,11 @@ impl Reload {
     #[expect(clippy::unused_self, reason = "every command is run the same way")]
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         let operator = Operator::connect(profile)?;
-        match operator.ask(&OperatorAsk::ReloadRules { passphrase: passphrase(profile)? })? {
+        let rules = rules_shown::show("These rules stand in the file:", &operator, WhichRules::OnDisk)?;
+        terminal::typed_back("Type `agree` to go by them:", "agree", profile.setting())?;
+        match operator.ask(&OperatorAsk::ReloadRules { rules, passphrase: passphrase(profile)? })? {
             OperatorReply::Reloaded { rules_digest } => {
-                table::say(&format!("The rules in force are now those of the file (SHA-256 {rules_digest}):"))?;
-                rules_shown::show(profile)?;
+                table::say(&format!("They are in force now (SHA-256 {rules_digest})."))?;
                 Ok(Exit::Done)
             }
             _ => Err(out_of_turn()),
@@ -72,10 +73,15 @@ fn passphrase(profile: &Profile) -> Result<Passphrase, Stop> {
     terminal::secret("Operator passphrase", profile.setting()).map(Passphrase::new)
 }
 
-fn done(operator: &Operator, ask: &OperatorAsk, sentence: &str) -> Result<Exit, Stop> {
+fn done(profile: &Profile, operator: &Operator, ask: &OperatorAsk, sentence: &str) -> Result<Exit, Stop> {
     match operator.ask(ask)? {
         OperatorReply::Done => {
             table::say(sentence)?;
+            if let OperatorReply::Status(status) = operator.ask(&OperatorAsk::Status)?
+                && let Some(step) = status.next_step
+            {
+                table::say(&format!("Next: {}.", connect::advice(profile, &step)))?;
+            }
             Ok(Exit::Done)
         }
         _ => Err(out_of_turn()),

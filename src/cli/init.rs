@@ -142,7 +142,7 @@ impl Init {
         let network = asset.id.chain.name().unwrap_or("a network without a name here");
         let fund = match (profile.setting(), asset.id.chain.is_testnet()) {
             (Setting::Sandbox, _) => "this is a sandbox: its money is play money",
-            (Setting::Real, true) => "a test network: get free test USDC from a faucet for this address",
+            (Setting::Real, true) => "a test network: its faucets give free test money (for USDC: faucet.circle.com)",
             (Setting::Real, false) => "REAL MONEY: send only what you are ready to lose, a few days of budget",
         };
         table::say(&format!("account  {payer}"))?;

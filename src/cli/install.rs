@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::exit::{Exit, Stop};
-use super::table;
+use super::{session, table};
 
 /// Print what to put into an MCP client's configuration.
 #[derive(Debug, Args)]
@@ -14,6 +14,9 @@ pub(super) struct Install {
     /// The client to print for
     #[arg(long, value_name = "CLIENT", required = true)]
     print: Client,
+    /// The budget that this client spends from
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -48,6 +51,9 @@ impl Install {
             args.extend(["--profile".to_owned(), name.to_owned()]);
         }
         args.push("serve".to_owned());
+        if let Some(name) = &self.session {
+            args.extend(["--session".to_owned(), session::name(name)?.to_string()]);
+        }
         table::say(&snippet(self.print, program, &args))?;
         Ok(Exit::Done)
     }

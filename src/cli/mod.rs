@@ -100,8 +100,18 @@ pub fn main() -> ExitCode {
     match run(&cli) {
         Ok(exit) => exit.into(),
         Err(stop) => {
-            table::complain(&format!("bursar: {}", stop.sentence));
+            table::complain(&format!("bursar: {}", cli.advice(&stop.sentence)));
             stop.exit.into()
+        }
+    }
+}
+
+impl Cli {
+    /// A sentence with its commands spelled for the profile of this command line.
+    fn advice(&self, sentence: &str) -> String {
+        match connect::profile(self.sandbox.as_deref(), self.profile.as_deref()) {
+            Ok(profile) => connect::advice(&profile, sentence),
+            Err(_) => sentence.to_owned(),
         }
     }
 }

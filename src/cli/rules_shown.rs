@@ -1,61 +1,42 @@
-//! The rules in force, in the lines a person has to agree to. Shows them; decides nothing and reads no file.
+//! The rules as they are written, for a person who is asked to agree to them. Leaves out remarks and nothing else: what
+//! is shown is every line that counts, so that no rule can hide behind a summary.
 
-use bursar_policy::{Digest, Limit, Rules};
-use bursar_vault::client::AgentClient;
-use bursar_vault::profile::Profile;
-use bursar_vault::rules_file;
+use bursar_policy::Digest;
+use bursar_vault::protocol::{OperatorAsk, OperatorReply, WhichRules};
 
-use super::exit::{Exit, Stop};
+use super::connect::{Operator, out_of_turn};
+use super::exit::Stop;
 use super::table;
 
-/// Shows what the running vault goes by, and gives the digest of exactly that.
+/// Shows the rules under `title`, and gives the digest of exactly that text.
 ///
 /// # Errors
 ///
-/// A [`Stop`] when the vault cannot be asked or standard output is closed.
-pub(super) fn show(profile: &Profile) -> Result<Digest, Stop> {
-    let (_, welcome) = AgentClient::connect(profile, None)?;
-    let rules = rules_file::parse(&welcome.rules, welcome.setting)
-        .map_err(|fault| Stop::new(Exit::Failed, fault.to_string()))?;
-    for (name, value) in lines(&rules) {
-        table::say(&format!("{name:<12}{value}"))?;
-    }
-    Ok(welcome.rules_digest)
-}
-
-fn lines(rules: &Rules) -> Vec<(&'static str, String)> {
-    let joined = |items: Vec<String>| if items.is_empty() { "nobody".to_owned() } else { items.join(", ") };
-    let mut lines = vec![("a payment", joined(rules.ceilings().map(|money| format!("at most {money}")).collect()))];
-    lines.extend(rules.limits().iter().map(|limit| ("limit", told(limit))));
-    lines.push((
-        "assets",
-        joined(rules.assets().map(|asset| format!("{} on {}", asset.symbol, asset.id.chain)).collect()),
-    ));
-    lines.push((
-        "payees",
-        rules.recipients().map_or_else(
-            || "anybody a listed seller names".to_owned(),
-            |payees| joined(payees.iter().map(ToString::to_string).collect()),
-        ),
-    ));
-    let sellers: Vec<String> = rules
-        .origins()
-        .map(|origin| {
-            let methods = rules
-                .host_rule(origin)
-                .map(|rule| rule.methods().iter().map(|method| method.as_str()).collect::<Vec<_>>());
-            format!("{origin} ({})", methods.unwrap_or_default().join(" "))
-        })
-        .collect();
-    lines.push(("sellers", if rules.allow_any_host() { "every https host".to_owned() } else { joined(sellers) }));
-    lines
-}
-
-fn told(limit: &Limit) -> String {
-    let most = match (limit.max, limit.count) {
-        (Some(max), _) => max.to_string(),
-        (None, Some(count)) => format!("{count} payments"),
-        (None, None) => "nothing".to_owned(),
+/// A [`Stop`] when the vault cannot be asked, or the file holds no rules.
+pub(super) fn show(title: &str, operator: &Operator, which: WhichRules) -> Result<Digest, Stop> {
+    let OperatorReply::Rules { text, digest } = operator.ask(&OperatorAsk::Rules { which })? else {
+        return Err(out_of_turn());
     };
-    format!("{most} for {} in {}", limit.scope, limit.window)
+    table::say(title)?;
+    for line in lines(&text) {
+        table::say(&format!("    {line}"))?;
+    }
+    Ok(digest)
+}
+
+/// Every line that is neither empty nor only a remark.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn every_line_that_counts_is_shown_and_a_remark_hides_none() {
+        let text = "# remark\n\n[payment] # max = 1\n  #x\nmax = \"5\" # five\n\t[[host]]\n";
+        let shown: Vec<&str> = lines(text).collect();
+        assert_eq!(shown, ["[payment] # max = 1", "max = \"5\" # five", "\t[[host]]"]);
+    }
 }

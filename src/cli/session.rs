@@ -62,12 +62,19 @@ impl New {
     fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         let name = name(&self.name)?;
         let budget: Money = self.budget.parse().map_err(|fault| Stop::usage(format!("`--budget`: {fault}")))?;
+        if budget.atto() == 0 || self.minutes == 0 {
+            return Err(Stop::usage("a budget needs an amount above zero and one or more minutes; name both"));
+        }
         let operator = Operator::connect_or_start(profile)?;
         table::complain(&format!(
             "A budget of {budget} for {} minutes, called `{name}`. The agent can spend it without asking you, inside the rules.",
             self.minutes
         ));
-        terminal::typed_back(&format!("Type the amount ({budget}) to agree:"), &budget.to_string(), profile.setting())?;
+        terminal::typed_back_as(
+            &format!("Type the amount ({budget}) to agree:"),
+            |typed| typed.parse() == Ok(budget),
+            profile.setting(),
+        )?;
         let passphrase = Passphrase::new(terminal::secret("Operator passphrase", profile.setting())?);
         match operator.ask(&OperatorAsk::SessionNew { name, budget, minutes: self.minutes, passphrase })? {
             OperatorReply::Session(session) => {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{session, table};
+use super::{connect, session, table};
 
 /// Show budgets, what is unresolved, and the next step for you.
 #[derive(Debug, Args)]
@@ -24,13 +24,13 @@ impl Status {
         if self.json {
             table::say_json(&status)?;
         } else {
-            show(&status)?;
+            show(profile, &status)?;
         }
         Ok(Exit::Done)
     }
 }
 
-fn show(status: &OperatorStatus) -> Result<(), Stop> {
+fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     let payer = status.payer.map_or_else(|| "no key yet".to_owned(), |payer| payer.to_string());
     table::say(&format!("wallet      {payer} ({})", if status.locked { "locked" } else { "unlocked" }))?;
     if let Some(reason) = &status.frozen {
@@ -56,7 +56,7 @@ fn show(status: &OperatorStatus) -> Result<(), Stop> {
         table::say(&table::table(&["unresolved", "amount", "payee", "authorization"], &[1], rows))?;
     }
     if let Some(step) = &status.next_step {
-        table::say(&format!("next        {step}"))?;
+        table::say(&format!("next        {}", connect::advice(profile, step)))?;
     }
     Ok(())
 }

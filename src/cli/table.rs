@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{Cell, CellAlignment, Table};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -62,6 +62,9 @@ const fn is_unseen(letter: char) -> bool {
 pub(super) fn table(head: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
+    if let Some(columns) = columns() {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
+    }
     table.set_header(head.iter().map(Cell::new));
     for row in rows {
         table.add_row(row);
@@ -72,6 +75,15 @@ pub(super) fn table(head: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> S
         }
     }
     table.to_string()
+}
+
+/// The width of the terminal that standard output is, if it is one.
+fn columns() -> Option<u16> {
+    let out = std::io::stdout();
+    if !out.is_terminal() {
+        return None;
+    }
+    rustix::termios::tcgetwinsize(out).ok().map(|size| size.ws_col).filter(|columns| *columns >= 40)
 }
 
 /// A budget as a bar of `cells`, full where all of it is used.
@@ -85,12 +97,12 @@ pub(super) fn bar(used: u128, whole: u128, cells: u16) -> String {
     format!("{}{}", full.repeat(usize::from(filled)), rest.repeat(usize::from(empty)))
 }
 
-/// A Unix time as local date and time.
+/// A Unix time as local date and time, with the name of the zone.
 pub(super) fn time(seconds: u64) -> String {
     i64::try_from(seconds)
         .ok()
         .and_then(|seconds| Timestamp::from_second(seconds).ok())
-        .map_or_else(|| format!("{seconds} s"), |at| at.to_zoned(TimeZone::system()).strftime("%F %T").to_string())
+        .map_or_else(|| format!("{seconds} s"), |at| at.to_zoned(TimeZone::system()).strftime("%F %T %Z").to_string())
 }
 
 /// How long until `then`, in words; `ended` when it is past.

@@ -46,7 +46,7 @@ fn keys(tty: &mut impl Read) -> Result<Zeroizing<String>, Stop> {
     let mut key = Zeroizing::new([0_u8]);
     loop {
         if tty.read(key.as_mut())? == 0 {
-            break;
+            return Err(Stop::usage("the terminal went away, nothing was done"));
         }
         let [byte] = *key;
         match byte {
@@ -69,7 +69,7 @@ fn keys(tty: &mut impl Read) -> Result<Zeroizing<String>, Stop> {
 /// [`Stop`] where there is no terminal, where the two differ, or where it is shorter than 8 bytes.
 pub(super) fn new_passphrase(setting: Setting) -> Result<Zeroizing<String>, Stop> {
     let first = secret("New operator passphrase (8 characters or more)", setting)?;
-    if first.len() < 8 {
+    if first.chars().count() < 8 {
         return Err(Stop::usage("the passphrase is shorter than 8 characters; choose a longer one"));
     }
     if setting == Setting::Sandbox && !std::io::stdin().is_terminal() {
@@ -82,12 +82,21 @@ pub(super) fn new_passphrase(setting: Setting) -> Result<Zeroizing<String>, Stop
     Ok(first)
 }
 
-/// Asks the person to type `expected` back, so that a number is read before it is agreed to.
+/// Asks the person to type `expected` back, so that it is read before it is agreed to.
 ///
 /// # Errors
 ///
 /// [`Stop`] with exit code 4 without a terminal, and 3 when something else was typed.
 pub(super) fn typed_back(prompt: &str, expected: &str, setting: Setting) -> Result<(), Stop> {
+    typed_back_as(prompt, |typed| typed == expected, setting)
+}
+
+/// [`typed_back`] for what can be typed in more than one way.
+///
+/// # Errors
+///
+/// As [`typed_back`].
+pub(super) fn typed_back_as(prompt: &str, agrees: impl Fn(&str) -> bool, setting: Setting) -> Result<(), Stop> {
     if setting == Setting::Sandbox && !std::io::stdin().is_terminal() {
         return Ok(());
     }
@@ -95,10 +104,10 @@ pub(super) fn typed_back(prompt: &str, expected: &str, setting: Setting) -> Resu
     write!(tty, "{prompt} ")?;
     tty.flush()?;
     let typed = line_of(&mut BufReader::new(&tty))?;
-    if typed.trim() == expected {
+    if agrees(typed.trim()) {
         return Ok(());
     }
-    Err(Stop::refused(format!("`{expected}` was not typed back, so nothing was done")))
+    Err(Stop::refused("something else was typed, so nothing was done"))
 }
 
 fn terminal() -> Result<File, Stop> {

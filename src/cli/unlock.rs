@@ -1,7 +1,7 @@
 //! `bursar unlock` and `bursar lock`: the key in the running vault. The passphrase is checked there, not here.
 
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase};
+use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase, WhichRules};
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
@@ -26,8 +26,8 @@ impl Unlock {
             Ok(reply) => reply,
             Err(said) if said.code == "rules_changed" => {
                 // Somebody changed the file since a person agreed to it: nobody unlocks for rules they have not seen.
-                table::complain("The rules changed since you last agreed to them. These are in force now:");
-                let digest = rules_shown::show(profile)?;
+                let title = "The rules changed since you last agreed to them. These are in force now:";
+                let digest = rules_shown::show(title, &operator, WhichRules::InForce)?;
                 terminal::typed_back("Type `agree` to go by them:", "agree", profile.setting())?;
                 operator.ask(&ask(Some(digest)))?
             }

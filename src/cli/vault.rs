@@ -1,5 +1,8 @@
 //! `bursar vault`: runs the process that holds the key and the ledger.
 
+use std::fs::File;
+use std::time::Duration;
+
 use bursar_vault::process::{self, IDLE_EXIT, Options};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
@@ -7,6 +10,11 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
+use super::table;
+
+/// How often it is looked whether a vault that was asked to end has ended: for 20 seconds.
+const STOP_TRIES: u32 = 400;
+const STOP_PAUSE: Duration = Duration::from_millis(50);
 
 /// Run the vault, which holds the key and the ledger.
 #[derive(Debug, Args)]
@@ -22,10 +30,7 @@ pub(super) struct Vault {
 impl Vault {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         if self.stop {
-            return match Operator::connect(profile)?.ask(&OperatorAsk::Shutdown)? {
-                OperatorReply::Done => Ok(Exit::Done),
-                _ => Err(out_of_turn()),
-            };
+            return stop(profile);
         }
         super::serve::log_to_stderr();
         let options = Options { idle_exit: self.detach.then_some(IDLE_EXIT), detach: self.detach };
@@ -34,4 +39,25 @@ impl Vault {
             Err(fault) => Err(Stop::not_ready(fault.to_string())),
         }
     }
+}
+
+/// Ends the running vault and waits until its ledger is free again.
+fn stop(profile: &Profile) -> Result<Exit, Stop> {
+    let Ok(operator) = Operator::connect(profile) else {
+        table::say("No vault runs here.")?;
+        return Ok(Exit::Done);
+    };
+    match operator.ask(&OperatorAsk::Shutdown)? {
+        OperatorReply::Done => {}
+        _ => return Err(out_of_turn()),
+    }
+    let lock = File::open(profile.lock())?;
+    for _ in 0..STOP_TRIES {
+        if lock.try_lock().is_ok() {
+            table::say("Stopped.")?;
+            return Ok(Exit::Done);
+        }
+        std::thread::sleep(STOP_PAUSE);
+    }
+    Err(Stop::new(Exit::Failed, "the vault was asked to end and still has work to finish; look again in a moment"))
 }

@@ -152,9 +152,9 @@ impl ContentStore {
     ///
     /// # Errors
     ///
-    /// [`ContentFault::Full`] also while little more than the ledger needs is free, or [`ContentFault::Unwritable`].
+    /// [`ContentFault::Full`] or [`ContentFault::Unwritable`]. Does not ask [`ContentStore::room`]: what is paid for is
+    /// kept as long as it can be.
     pub fn writer(&self) -> Result<Writer, ContentFault> {
-        self.room()?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..8 {
             let name = format!("{PARTIAL}{:016x}", RandomState::new().build_hasher().finish());
@@ -225,8 +225,8 @@ impl ContentStore {
         }
     }
 
-    /// Says no while storing more would take the space that the ledger needs. Asked also before a payment, so that
-    /// nothing is bought that could not be kept.
+    /// Says no while storing more would take the space that the ledger needs. Asked before what costs nothing is kept,
+    /// and before a payment, so that nothing is bought that could not be kept.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use bursar_vault::protocol::{ContentRef, Delivery, Report, SettlementClaim, Sign
 use super::end::End;
 use super::visit::Visit;
 use super::{Buyer, told};
-use crate::net::{Limits, Reply, Resolver};
+use crate::net::{FaultCode, Limits, Reply, Resolver};
 use crate::wallet::Conversation;
 use crate::wire::{Claim, Envelope, HeaderView, payment_header, read_claim};
 
@@ -86,11 +86,7 @@ impl<R: Resolver> Buyer<R> {
             .clone()
             .with_header(header.name(), header.value())
             .map_err(|fault| Reason::new("unsendable", fault.to_string()))?;
-        visit
-            .exchange
-            .send(&ask, &Limits::paid())
-            .await
-            .map_err(|fault| Reason::new(fault.code().as_str(), fault.to_string()))
+        visit.exchange.send(&ask, &Limits::paid()).await.map_err(|fault| no_answer(fault.code()))
     }
 
     async fn keep(&self, rules: &Rules, paying: &Paying, reply: Reply) -> Delivered {
@@ -106,7 +102,7 @@ impl<R: Resolver> Buyer<R> {
         let content = kept.as_ref().map(|kept| self.shown(rules, &paying.visit.errand, kept, status));
         let content_error = broken.as_ref().map(|reason| reason.sentence().to_owned());
         let trouble = match status {
-            200..=299 => broken,
+            200..=299 => broken.map(|reason| Reason::new(reason.code().to_owned(), NOT_WHOLE)),
             402 => Some(still_asks()),
             300..=399 => Some(sent_elsewhere()),
             _ => Some(seller_failed(status)),
@@ -150,6 +146,16 @@ fn settlement(reply: &Reply) -> Option<SettlementClaim> {
         }
         Claim::Silent => None,
     }
+}
+
+/// What the model hears when goods came that are not whole.
+const NOT_WHOLE: &str = "the payment is with the seller, and what it delivered did not come whole or could not be kept";
+
+fn no_answer(code: FaultCode) -> Reason {
+    Reason::new(
+        code.as_str(),
+        "the payment may be with the seller, and no usable answer came back; the amount counts as spent",
+    )
 }
 
 fn still_asks() -> Reason {

@@ -1,12 +1,15 @@
 //! The rules at work for a person's eyes: every rule of every offer, pass or fail. Claims nothing, signs nothing.
 
-use bursar_policy::{Errand, Judgement, Refusal, inspect, may_visit};
+use bursar_policy::{Errand, Judgement, Money, Refusal, Site, Vetted, inspect, may_visit};
+use bursar_vault::protocol::Welcome;
+use bursar_vault::rules_file;
 
 use super::Buyer;
 use super::end::End;
 use super::visit::redirect;
 use crate::clock;
 use crate::net::{Limits, Resolver};
+use crate::wallet::Conversation;
 use crate::wire::challenge::MAX_BODY_BYTES;
 use crate::wire::{Found, HeaderView, read};
 
@@ -14,7 +17,12 @@ use crate::wire::{Found, HeaderView, read};
 #[derive(Debug)]
 pub enum Inspection {
     /// Terms were found, and each was held against each rule.
-    Judged(Judgement),
+    Judged {
+        /// Rule by rule.
+        judgement: Judgement,
+        /// The price of the terms that would be chosen.
+        price: Option<Money>,
+    },
     /// The answer asks for nothing that bursar pays; one sentence says why.
     NothingToPay(String),
     /// Refused before terms were read.
@@ -56,7 +64,7 @@ impl<R: Resolver> Buyer<R> {
             Ok(vault) => vault,
             Err(fault) => return Ok(Inspection::NotReady(fault.to_string())),
         };
-        let site = may_visit(&vault.rules(), errand).map_err(End::No)?;
+        let site = may_look(&vault, errand)?;
         let visit = self.reach(&vault, errand, body, site).await?;
         let reply = visit.exchange.send(&visit.ask, &Limits::bare()).await?;
         match reply.status() {
@@ -82,9 +90,31 @@ impl<R: Resolver> Buyer<R> {
         match read(HeaderView::new(headers), body)? {
             Found::NotX402(rail) => Ok(Inspection::NothingToPay(rail.sentence().to_owned())),
             Found::Demand(demand) => {
-                let payer = vault.welcome().payer;
-                Ok(Inspection::Judged(inspect(&vault.rules(), errand, demand.challenge(), payer, clock::now_s())))
+                let (rules, payer) = (vault.rules(), vault.welcome().payer);
+                let judgement = inspect(&rules, errand, demand.challenge(), payer, clock::now_s());
+                let chosen = judgement.chosen.as_ref();
+                let price = chosen.and_then(|terms| Money::of(terms.amount, rules.asset(&terms.asset_id())?));
+                Ok(Inspection::Judged { judgement, price })
             }
         }
+    }
+}
+
+/// The site, vetted for a look that pays nothing: a person who asks what a seller wants may ask one that no rule lists
+/// yet. Everything else that is asked of a site (https, a public address) stays asked.
+fn may_look(vault: &Conversation, errand: &Errand) -> Result<Vetted<Site>, End> {
+    let reasons = match may_visit(&vault.rules(), errand) {
+        Ok(site) => return Ok(site),
+        Err(reasons) => reasons,
+    };
+    let only_unlisted = reasons
+        .iter()
+        .all(|reason| matches!(reason, Refusal::HostNotAllowed { .. } | Refusal::MethodNotAllowed { .. }));
+    let Welcome { rules, setting, .. } = vault.welcome();
+    let listed =
+        format!("{rules}\n[[host]]\norigin = \"{}\"\nmethods = [\"{}\"]\n", errand.site.origin(), errand.method);
+    match rules_file::parse(&listed, *setting) {
+        Ok(with_this_host) if only_unlisted => may_visit(&with_this_host, errand).map_err(End::No),
+        _ => Err(End::No(reasons)),
     }
 }

@@ -54,6 +54,7 @@ impl<R: Resolver> Buyer<R> {
             402 => self.read_402(rules, visit, reply).await,
             300..=399 => Err(End::No(vec![redirect(&reply)])),
             status => {
+                self.content.room()?;
                 let (stored, kind) = self.store(rules, reply).await?;
                 let content = self.shown(rules, &visit.errand, &stored.content(kind), status);
                 Ok(Seen::Free { content, note: stored.note() })
@@ -69,6 +70,7 @@ impl<R: Resolver> Buyer<R> {
         match read(HeaderView::new(&headers), &bytes)? {
             Found::Demand(demand) => Ok(Seen::Demand(demand)),
             Found::NotX402(rail) => {
+                self.content.room()?;
                 let mut writer = self.content.writer()?;
                 writer.write(&bytes)?;
                 let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };

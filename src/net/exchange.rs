@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use bursar_policy::{Host, Method};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING,
 };
 use rustls::ClientConfig;
 use tokio::time::{Instant, timeout_at};
@@ -77,7 +77,8 @@ impl Exchange {
         let headers = read_headers(response.headers(), limits).ok_or_else(|| fault::header_too_large(&at))?;
         let encoded = is_encoded(response.headers());
         let status = response.status().as_u16();
-        Ok(Reply::new(status, headers, Body::new(response, at, limits.idle, end, encoded)))
+        let declared = declared_length(ask.method(), status, response.headers());
+        Ok(Reply::new(status, headers, Body::new(response, at, limits.idle, end, encoded, declared)))
     }
 
     fn client(&self, limits: &Limits) -> Result<reqwest::Client, ExchangeFault> {
@@ -173,6 +174,14 @@ fn read_headers(headers: &HeaderMap, limits: &Limits) -> Option<Vec<(String, Vec
         copied.push((name.as_str().to_owned(), value.as_bytes().to_vec()));
     }
     Some(copied)
+}
+
+/// The length of the body that has to follow, where the header says one and the answer can have a body.
+fn declared_length(method: Method, status: u16, headers: &HeaderMap) -> Option<u64> {
+    if method == Method::Head || matches!(status, 204 | 304) {
+        return None;
+    }
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }
 
 /// Whether the body is in any coding but plain (RFC 9110 8.4, RFC 9112 6.1).

@@ -55,6 +55,8 @@ pub struct Body {
     idle: Duration,
     deadline: Instant,
     encoded: bool,
+    /// The length that the seller declared, where a body of that length has to follow (RFC 9110 section 8.6).
+    declared: Option<u64>,
 }
 
 /// How reading a body ended.
@@ -85,8 +87,9 @@ impl Body {
         idle: Duration,
         deadline: Instant,
         encoded: bool,
+        declared: Option<u64>,
     ) -> Self {
-        Self { response, at, idle, deadline, encoded }
+        Self { response, at, idle, deadline, encoded, declared }
     }
 
     /// Hands the body to `sink` piece by piece, at most `cap_bytes` in all, and says how it ended.
@@ -105,13 +108,18 @@ impl Body {
         if self.encoded {
             return Ok(BodyEnd::Encoded(self.fault(FaultCode::BodyEncoding, "sent a compressed body")));
         }
-        let mut left = cap_bytes;
+        let (mut left, mut read) = (cap_bytes, 0_u64);
         loop {
             let piece = match self.next().await {
                 Ok(Some(piece)) => piece,
+                Ok(None) if self.declared.is_some_and(|declared| read < declared) => {
+                    // HTTP/2 can end a stream early without calling it an error.
+                    return Ok(BodyEnd::Cut(self.fault(FaultCode::BrokenAnswer, "sent less than it declared")));
+                }
                 Ok(None) => return Ok(BodyEnd::Complete),
                 Err(fault) => return Ok(BodyEnd::Cut(fault)),
             };
+            read = read.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
             let fits = usize::try_from(left).unwrap_or(usize::MAX);
             let kept = piece.get(..fits).unwrap_or(&piece);
             if !kept.is_empty() {

@@ -122,7 +122,10 @@ async fn a_running_vault_keeps_its_rules_when_the_new_ones_are_bad() {
     assert_eq!(status().await["rules_digest"], digest);
 
     write(&desk.rules(), &good.replace("\"0.05 USD\"", "\"0.10 USD\""));
-    desk.typing(&["reload"], "a wrong passphrase").await.says(3, &["not the operator's passphrase"]);
+    let said = desk.typing(&["reload"], "a wrong passphrase").await;
+    assert_eq!(said.code, Some(3), "{said:?}");
+    assert!(said.out.contains("max_per_payment = \"0.10 USD\""), "what is agreed to is shown first: {said:?}");
+    assert!(said.err.contains("not the operator's passphrase"), "{said:?}");
     assert_eq!(status().await["rules_digest"], digest, "wider rules need the operator");
     assert!(desk.typing(&["reload"], PASSPHRASE).await.done().contains("SHA-256"));
     assert_ne!(status().await["rules_digest"], digest);

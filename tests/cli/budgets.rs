@@ -76,11 +76,11 @@ async fn a_budget_that_cannot_be_is_refused_before_anything_is_asked() {
 #[tokio::test]
 async fn only_the_operators_passphrase_opens_anything() {
     let desk = Desk::with_vault().await;
-    last_words(&desk.typing(&BUDGET, "a wrong passphrase").await, 3, "4 more wrong answers");
+    last_words(&desk.typing(&BUDGET, "a wrong passphrase").await, 3, "4 more wrong and the door closes");
     last_words(&desk.typing(&BUDGET, "").await, 2, "nothing was typed");
-    desk.typing(&["unlock"], "a wrong passphrase").await.says(3, &["3 more wrong answers"]);
+    desk.typing(&["unlock"], "a wrong passphrase").await.says(3, &["3 more wrong and"]);
     assert_eq!(json(desk.run(&["session", "list", "--json"]).await), Value::Array(Vec::new()));
-    for left in ["2 more wrong answers", "1 more wrong answer", "not looked at for a while"] {
+    for left in ["2 more wrong and", "1 more wrong and", "not looked at for a while"] {
         desk.typing(&["unlock"], "a wrong passphrase").await.says(3, &[left]);
     }
     // The door is closed now, for the right passphrase too.

@@ -28,7 +28,7 @@ async fn a_live_seller_is_judged_and_not_paid() {
     let desk = beside(&stall).await;
     let origin = stall.origin();
     let shown = desk.run(&["explain", &format!("{origin}/page")]).await.done();
-    assert!(shown.contains("Offer 0 passes every rule: 50000 atomic units"), "{shown}");
+    assert!(shown.contains("Offer 0 passes every rule: 0.05 USD to"), "{shown}");
     assert!(shown.contains("pass") && shown.contains("offer") && shown.contains("rule"), "{shown}");
 
     let said = desk.run(&["explain", &format!("{origin}/crooked")]).await;
@@ -38,13 +38,11 @@ async fn a_live_seller_is_judged_and_not_paid() {
     let shown = desk.run(&["explain", &format!("{origin}/free")]).await.done();
     assert!(shown.contains("status 200 and asks for nothing"), "{shown}");
 
-    for (url, code) in
-        [("https://other.cli.test/page", "host_not_allowed"), ("http://other.cli.test/", "https_required")]
-    {
-        let said = desk.run(&["explain", url]).await;
-        assert_eq!((said.code, said.err.as_str()), (Some(3), ""), "{said:?}");
-        assert!(said.out.contains(code), "{said:?}");
-    }
+    let said = desk.run(&["explain", "http://other.cli.test/"]).await;
+    assert_eq!((said.code, said.err.as_str()), (Some(3), ""), "{said:?}");
+    assert!(said.out.contains("https_required"), "{said:?}");
+    // No rule lists this origin, and a person may look all the same; nobody is there.
+    desk.run(&["explain", "https://shop.cli.test:1/page"]).await.says(1, &["does not accept connections"]);
     let said = desk.run(&["explain", "--method", "POST", &format!("{origin}/page")]).await;
     assert_eq!(said.code, Some(3), "{said:?}");
     assert!(said.out.contains("method_not_allowed"), "{said:?}");

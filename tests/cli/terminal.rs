@@ -120,7 +120,7 @@ async fn a_budget_wants_its_amount_typed_and_the_passphrase() {
     terminal.types("10.00 USD").await;
     let (code, shown) = terminal.ended().await;
     assert_eq!(code, Some(3), "{shown}");
-    assert!(shown.contains("bursar: `1.00 USD` was not typed back, so nothing was done"), "{shown}");
+    assert!(shown.contains("bursar: something else was typed, so nothing was done"), "{shown}");
 
     let mut terminal = Terminal::run(&desk, "session new --budget '1.00 USD'");
     terminal.sees(AGREE).await;
@@ -129,7 +129,7 @@ async fn a_budget_wants_its_amount_typed_and_the_passphrase() {
     terminal.types("a wrong passphrase").await;
     let (code, shown) = terminal.ended().await;
     assert_eq!(code, Some(3), "{shown}");
-    assert!(shown.contains("4 more wrong answers") && !shown.contains("a wrong passphrase"), "{shown}");
+    assert!(shown.contains("4 more wrong and the door closes") && !shown.contains("a wrong passphrase"), "{shown}");
     assert_eq!(json(&desk, &["session", "list", "--json"]).await, Value::Array(Vec::new()));
 
     let mut terminal = Terminal::run(&desk, "session new --budget '1.00 USD'");

@@ -43,8 +43,9 @@ bursar buys things on the web (x402) with its operator's money, inside limits th
 
 - x402_fetch gets a URL and pays if the seller asks for money and the rules allow it. x402_quote asks for the price \
 first. payment_session_status tells what is left.
-- Calling again with the same arguments collects the result of the first call and never pays twice. Give a new \
-purchase_id only if the user wants the same thing bought a second time.
+- Calling again with the same arguments collects the result of the first call and does not pay again, for a while. \
+Give each purchase a purchase_id: then that holds for as long as the budget lives. A new purchase_id means a second \
+purchase; use one only if the user wants the same thing bought again.
 - A refusal is final. Do not look for a way around it with another URL, amount or id; tell the user what was refused \
 and the next step that the answer names.
 - An unresolved purchase counts as spent. Collect it with the same arguments; do not buy it again.

@@ -5,8 +5,9 @@ use crate::ledger::{Event, EventKind, LedgerFault, SessionOpened};
 use crate::passphrase::{PassphraseFault, Proven};
 use crate::protocol::{
     LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase, SessionView,
+    WhichRules,
 };
-use crate::rules_file;
+use crate::rules_file::{self, RulesFile};
 use crate::server::{Conversation, Then};
 use crate::status::{Needs, next_step};
 use crate::vault::{Ended, Vault};
@@ -161,10 +162,32 @@ impl OperatorConversation {
         Ok(OperatorReply::Done)
     }
 
-    fn reload(&self, _by: Proven) -> Result<OperatorReply, Trouble> {
-        let loaded = rules_file::load(&self.vault.profile.rules(), self.vault.profile.setting())
-            .map_err(|fault| Trouble { code: "rules_refused", message: fault.to_string() })?;
+    fn on_disk(&self) -> Result<RulesFile, Trouble> {
+        rules_file::load(&self.vault.profile.rules(), self.vault.profile.setting())
+            .map_err(|fault| Trouble { code: "rules_refused", message: fault.to_string() })
+    }
+
+    fn rules(&self, which: WhichRules) -> Result<OperatorReply, Trouble> {
+        let (text, digest) = match which {
+            WhichRules::InForce => {
+                let rules = self.vault.rules();
+                (rules.text.clone(), rules.digest)
+            }
+            WhichRules::OnDisk => {
+                let rules = self.on_disk()?;
+                (rules.text, rules.digest)
+            }
+        };
+        Ok(OperatorReply::Rules { text, digest })
+    }
+
+    fn reload(&self, agreed: Digest, _by: Proven) -> Result<OperatorReply, Trouble> {
+        let loaded = self.on_disk()?;
         let rules_digest = loaded.digest;
+        if rules_digest != agreed {
+            let message = "the rules file changed while you read it; look through it again".to_owned();
+            return Err(Trouble { code: "rules_changed", message });
+        }
         self.vault.accept_rules(&loaded)?;
         self.vault.put_in_force(loaded);
         self.vault.ledger.note(Event::new(EventKind::RulesLoaded, format!("digest {rules_digest}, by the operator")));
@@ -172,8 +195,10 @@ impl OperatorConversation {
     }
 
     fn lock(&self) -> OperatorReply {
-        self.vault.wallet.lock();
-        self.vault.ledger.note(Event::new(EventKind::Locked, "by the operator"));
+        if !self.vault.wallet.is_locked() {
+            self.vault.wallet.lock();
+            self.vault.ledger.note(Event::new(EventKind::Locked, "by the operator"));
+        }
         OperatorReply::Done
     }
 
@@ -243,7 +268,8 @@ impl OperatorConversation {
             OperatorAsk::Log { limit, after } => self.log(limit, after),
             OperatorAsk::Payment { id } => self.payment(&id),
             OperatorAsk::Unlatch { passphrase } => self.unlatch(self.prove(&passphrase)?),
-            OperatorAsk::ReloadRules { passphrase } => self.reload(self.prove(&passphrase)?),
+            OperatorAsk::Rules { which } => self.rules(which),
+            OperatorAsk::ReloadRules { rules, passphrase } => self.reload(rules, self.prove(&passphrase)?),
             OperatorAsk::Shutdown => {
                 self.vault.end(Ended::Asked);
                 Ok(OperatorReply::Done)

@@ -18,7 +18,8 @@ use zeroize::Zeroizing;
 /// Wrong answers before the door closes.
 const FREE_TRIES: u32 = 5;
 const FIRST_WAIT: Duration = Duration::from_secs(30);
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+/// Shorter than an idle vault stays: the door opens again before the vault that counts the time has left.
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
 /// The longest passphrase, bytes.
 pub const PASSPHRASE_MAX_BYTES: usize = 1024;
@@ -233,7 +234,7 @@ impl Gatekeeper {
 fn after_wrong(left: u32) -> String {
     match left {
         0 => "further answers are not looked at for a while".to_owned(),
-        left => format!("{left} more wrong answers close the door for a while"),
+        left => format!("{left} more wrong and the door closes for a while"),
     }
 }
 

@@ -18,10 +18,14 @@ pub(crate) fn next_step(needs: &Needs<'_>) -> Option<String> {
         _ if needs.latched => "spending is shut after a fault: look at `bursar status`, then run `bursar unlatch`",
         _ if needs.frozen => "a person froze all spending: run `bursar thaw` to allow it again",
         _ if needs.locked => "the wallet is locked: run `bursar unlock`",
-        None => "no budget is open: run `bursar session new`",
-        Some(session) if session.closed => "the budget was closed: run `bursar session new`",
-        Some(session) if session.expires_s <= needs.now_s => "the budget's time is over: run `bursar session new`",
-        Some(session) if session.budget.is_within(session.spent) => "the budget is used up: run `bursar session new`",
+        None => "no budget is open: run `bursar session new --budget \"1.00 USD\"`",
+        Some(session) if session.closed => "the budget was closed: run `bursar session new --budget \"1.00 USD\"`",
+        Some(session) if session.expires_s <= needs.now_s => {
+            "the budget's time is over: run `bursar session new --budget \"1.00 USD\"`"
+        }
+        Some(session) if session.budget.is_within(session.spent) => {
+            "the budget is used up: run `bursar session close`, then `bursar session new --budget \"1.00 USD\"`"
+        }
         Some(_) => return None,
     };
     Some(step.to_owned())

@@ -50,13 +50,13 @@ kinds! {
     IdempotencyConflict "idempotency_conflict" Security Own
         "use a new purchase_id for a different request";
     OverSessionBudget "over_session_budget" Security Own
-        "run `bursar session new` with a budget that covers the price";
+        "run `bursar session close`, then `bursar session new` with a budget that covers the price";
     QuoteUnknown "quote_unknown" Validation Own
         "ask for a new quote";
     QuoteChanged "quote_changed" Security Own
         "ask for a new quote and look at its terms";
     PriceAboveCeiling "price_above_ceiling" Security Own
-        "raise the ceiling of the call if the price is fair";
+        "raise the ceiling of the call only if the user agrees to the price";
     TooManyInFlight "too_many_in_flight" Validation Own
         "wait for the running purchases to end";
     UrlInvalid "url_invalid" Validation Own

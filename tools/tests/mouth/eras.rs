@@ -40,7 +40,7 @@ async fn the_greeting_names_the_server_and_tells_the_model_what_matters() {
     assert_eq!(result["serverInfo"]["version"], "9.9.9");
     assert_eq!(result["capabilities"], json!({"tools": {}}));
     let words = result["instructions"].as_str().unwrap();
-    for needed in ["A refusal is final", "attack", "never pays twice", "purchase_id"] {
+    for needed in ["A refusal is final", "attack", "does not pay again", "purchase_id"] {
         assert!(words.contains(needed), "{needed}");
     }
 }

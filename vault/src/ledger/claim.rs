@@ -248,6 +248,8 @@ fn verdict(payment: &Payment, now_s: u64, repeat_window_s: u64) -> Verdict {
             let sendable = payment.signature.is_some() && now_s < payment.valid_before;
             if sendable && !payment.is_answered() { Verdict::Resend } else { Verdict::Repeat }
         }
+        // Nobody knows what became of it: the identical call never buys it a second time. A new purchase id does.
+        RowState::PresumedSpent if payment.is_unresolved() => Verdict::Repeat,
         RowState::Settled | RowState::PresumedSpent | RowState::Lapsed => {
             // A purchase id names one purchase for ever.
             let ended_s = payment.ended_s.unwrap_or(payment.valid_before);

@@ -1,8 +1,10 @@
 //! Refusals in the log: written without anyone waiting for the disk. Must never change what was refused.
 //!
-//! At most [`REFUSED_A_MINUTE_MAX`] are written down in a minute, so that whoever asks for nonsense without end cannot
-//! fill the disk; how many were left out is told by one event when the minute is over.
+//! At most [`REFUSED_A_MINUTE_MAX`] of each source are written down in a minute, so that whoever asks for nonsense
+//! without end cannot fill the disk; of each reason the first few in a minute always are, so that nonsense of one kind
+//! hides no reason of another. How many were left out is told by one event when the minute is over, reason by reason.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use bursar_policy::errand::{Errand, SessionId};
@@ -14,8 +16,11 @@ use super::fault::LedgerFault;
 use super::session;
 use super::writer::Tx;
 
-/// The most refusals that are written down in one minute.
+/// The most refusals of one source that are written down in one minute, beside the first of each reason.
 pub const REFUSED_A_MINUTE_MAX: u32 = 600;
+
+/// How many of each reason are written down in every minute, whatever else there is.
+const FIRST_OF_A_REASON: u32 = 20;
 
 /// The most reasons that one event spells out.
 const REASONS_MAX: usize = 8;
@@ -24,7 +29,7 @@ const REASONS_MAX: usize = 8;
 const REASON_MAX_BYTES: usize = 512;
 
 /// Who says that something was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// This vault refused it.
     Vault,
@@ -36,11 +41,12 @@ pub enum Source {
 #[derive(Debug, Default)]
 pub(super) struct Flood(Mutex<Count>);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Count {
     since_s: u64,
-    written: u32,
-    left_out: u64,
+    written: BTreeMap<Source, u32>,
+    reasons: BTreeMap<(Source, &'static str), u32>,
+    left_out: BTreeMap<&'static str, u64>,
 }
 
 /// Which minute's remainder is to be told.
@@ -53,26 +59,36 @@ pub(super) enum Minute {
 }
 
 impl Flood {
-    /// Whether one more may be written down at `now_s`.
-    fn has_room(&self, now_s: u64) -> bool {
+    /// Whether one more of `source` with this first reason may be written down at `now_s`.
+    fn has_room(&self, source: Source, code: &'static str, now_s: u64) -> bool {
         let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if is_over(&count, now_s) {
-            *count = Count { since_s: now_s, left_out: count.left_out, written: 0 };
+            let left_out = std::mem::take(&mut count.left_out);
+            *count = Count { since_s: now_s, left_out, ..Count::default() };
         }
-        let room = count.written < REFUSED_A_MINUTE_MAX;
-        if room {
-            count.written = count.written.saturating_add(1);
-        } else {
-            count.left_out = count.left_out.saturating_add(1);
+        let of_this_reason = count.reasons.entry((source, code)).or_default();
+        *of_this_reason = of_this_reason.saturating_add(1);
+        let is_early = *of_this_reason <= FIRST_OF_A_REASON;
+        let written = count.written.entry(source).or_default();
+        if is_early || *written < REFUSED_A_MINUTE_MAX {
+            *written = written.saturating_add(1);
+            return true;
         }
-        room
+        let left_out = count.left_out.entry(code).or_default();
+        *left_out = left_out.saturating_add(1);
+        false
     }
 
-    /// How many were left out and not told yet; they count as told from now on.
-    fn left_out(&self, which: Minute, now_s: u64) -> Option<u64> {
+    /// What was left out and not told yet; it counts as told from now on.
+    fn left_out(&self, which: Minute, now_s: u64) -> Option<String> {
         let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = count.left_out != 0 && (which == Minute::Whatever || is_over(&count, now_s));
-        due.then(|| std::mem::take(&mut count.left_out))
+        if count.left_out.is_empty() || !(which == Minute::Whatever || is_over(&count, now_s)) {
+            return None;
+        }
+        let left_out = std::mem::take(&mut count.left_out);
+        let all = left_out.values().fold(0_u64, |sum, each| sum.saturating_add(*each));
+        let each: Vec<String> = left_out.iter().map(|(code, times)| format!("{code} {times}")).collect();
+        Some(format!("{all} further refusals were not written down ({})", each.join(", ")))
     }
 }
 
@@ -86,7 +102,8 @@ impl Ledger {
     /// whether or not it can be written down, and one over [`REFUSED_A_MINUTE_MAX`] is only counted.
     pub fn note_refused(&self, source: Source, session: Option<&SessionId>, errand: &Errand, reasons: &[Refusal]) {
         self.tell_left_out(Minute::Over);
-        if !self.flood.has_room(self.time().now_s) {
+        let code = reasons.first().map_or("none", Refusal::code);
+        if !self.flood.has_room(source, code, self.time().now_s) {
             return;
         }
         let (session, told) = (session.cloned(), told(source, errand, reasons));
@@ -95,8 +112,8 @@ impl Ledger {
 
     /// Tells how many refusals were left out of the log, if any were.
     pub(super) fn tell_left_out(&self, which: Minute) {
-        if let Some(left_out) = self.flood.left_out(which, self.time().now_s) {
-            self.note(Event::new(EventKind::Note, format!("{left_out} further refusals were not written down")));
+        if let Some(told) = self.flood.left_out(which, self.time().now_s) {
+            self.note(Event::new(EventKind::Note, told));
         }
     }
 }

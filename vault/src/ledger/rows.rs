@@ -139,6 +139,11 @@ impl Payment {
         Past { receipt: self.receipt(true), delivery: self.delivery.clone() }
     }
 
+    /// Whether an identical call is told that nobody knows how it ended.
+    pub(super) fn is_unresolved(&self) -> bool {
+        self.outcome() == UNRESOLVED
+    }
+
     /// Whether a seller's answer was reported.
     pub(super) const fn is_answered(&self) -> bool {
         matches!(self.delivery, Some(Delivery::Answer { .. }))

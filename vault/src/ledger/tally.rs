@@ -4,8 +4,9 @@
 //! has, for every spent payment in order of time, the sum so far, so that a rolling window is the sum now less the sum
 //! at its beginning. What is pending is never part of that subtraction: it counts in every window at any age.
 
+use bursar_policy::errand::SessionId;
 use bursar_policy::limit::{PaymentFacts, Window};
-use bursar_policy::money::Money;
+use bursar_policy::money::{Currency, Money};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::LedgerFault;
@@ -175,6 +176,16 @@ pub(super) fn pending(conn: &Connection) -> Result<Vec<Money>, LedgerFault> {
         }
     }
     Ok(found)
+}
+
+/// Money in the pending payments of one session; a session has one currency.
+pub(super) fn pending_of_session(
+    conn: &Connection,
+    id: &SessionId,
+    currency: Currency,
+) -> Result<Vec<Money>, LedgerFault> {
+    let pending = read(conn, &format!("session|{id}|{currency}"))?.pending.atto;
+    Ok(if pending == 0 { Vec::new() } else { vec![Money::new(currency, pending)] })
 }
 
 /// How many payments are pending, of every session and currency.

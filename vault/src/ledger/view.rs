@@ -70,8 +70,12 @@ impl Ledger {
             };
             Ok(Answer::AtOnce(Overview {
                 limits: limits(tx, &rules, session.as_ref())?,
+                held: match &known {
+                    // An agent sees what its own session has set aside, and nothing of any other.
+                    Some(own) => tally::pending_of_session(tx.conn, &own.id, own.budget.currency())?,
+                    None => tally::pending(tx.conn)?,
+                },
                 session: known.map(|found| session::view(tx.conn, found)).transpose()?,
-                held: tally::pending(tx.conn)?,
                 unresolved: unresolved.iter().map(|payment| payment.receipt(false)).collect(),
                 unresolved_count: tally::pending_count(tx.conn)?,
                 frozen: meta::frozen(tx.conn)?,

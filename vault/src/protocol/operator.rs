@@ -72,13 +72,30 @@ pub enum OperatorAsk {
         /// The operator's passphrase.
         passphrase: Passphrase,
     },
-    /// Reads the rules file again. Rows keep the rules they were judged under.
+    /// Asks for the rules as they are written: those in force, or those in the file now.
+    Rules {
+        /// Which.
+        which: WhichRules,
+    },
+    /// Puts the rules of the file in force. Rows keep the rules they were judged under.
     ReloadRules {
+        /// The digest of the text that the person was shown and agreed to; another text is not put in force.
+        rules: Digest,
         /// The operator's passphrase.
         passphrase: Passphrase,
     },
     /// Ends the vault cleanly.
     Shutdown,
+}
+
+/// Which rules are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhichRules {
+    /// Those that payments are judged by now.
+    InForce,
+    /// Those in the file, if they can be read as rules.
+    OnDisk,
 }
 
 /// One reply on the operator socket.
@@ -104,6 +121,13 @@ pub enum OperatorReply {
     Log(Vec<LogEntry>),
     /// To `Payment`.
     Payment(Box<PaymentDetail>),
+    /// To `Rules`: the whole text, and its digest.
+    Rules {
+        /// TOML, exactly as in the file.
+        text: String,
+        /// The digest of exactly that text.
+        digest: Digest,
+    },
     /// To `ReloadRules`.
     Reloaded {
         /// The digest of the text now in force.

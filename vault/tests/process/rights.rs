@@ -3,9 +3,15 @@
 use crate::world::{RULES, SECRET, Sandbox, authorize, delivered, errand, name, said, session_new, terms, unlock};
 use bursar_policy::{Digest, Money, Refusal};
 use bursar_vault::client::{AgentClient, ClientFault};
-use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, LogEntry, OperatorAsk, OperatorReply, RowState};
+use bursar_vault::protocol::{
+    AgentAsk, AgentReply, Claimed, LogEntry, OperatorAsk, OperatorReply, RowState, WhichRules,
+};
 use bursar_vault::setup::Unlocking;
 use std::fs;
+
+fn reload(text: &str) -> OperatorAsk {
+    OperatorAsk::ReloadRules { rules: Digest::of(text.as_bytes()), passphrase: said(SECRET) }
+}
 
 fn with_passphrase(typed: &str) -> [OperatorAsk; 5] {
     [
@@ -13,7 +19,7 @@ fn with_passphrase(typed: &str) -> [OperatorAsk; 5] {
         session_new("default", "1.00 USD", typed),
         OperatorAsk::Thaw { passphrase: said(typed) },
         OperatorAsk::Unlatch { passphrase: said(typed) },
-        OperatorAsk::ReloadRules { passphrase: said(typed) },
+        OperatorAsk::ReloadRules { rules: Digest::of(RULES.as_bytes()), passphrase: said(typed) },
     ]
 }
 
@@ -163,12 +169,17 @@ fn the_rules_in_force_change_only_on_the_operators_word() {
     assert!(agent.refused(&dear).contains(&"over_payment_cap"), "an edited file changes nothing by itself");
 
     fs::write(sandbox.profile.rules(), "[payment]\nmax_per_paymant = 1\n").unwrap();
-    let fault = operator.0.ask(&OperatorAsk::ReloadRules { passphrase: said(SECRET) }).unwrap_err().to_string();
+    let fault = operator.0.ask(&reload("[payment]\nmax_per_paymant = 1\n")).unwrap_err().to_string();
     assert!(fault.contains("line 2") && fault.contains("did you mean"), "{fault}");
     assert_eq!(operator.status().rules_digest, before, "refused rules leave the old ones in force");
 
     fs::write(sandbox.profile.rules(), &wider).unwrap();
-    operator.ask(&OperatorAsk::ReloadRules { passphrase: said(SECRET) });
+    let unread = operator.0.ask(&reload(RULES)).unwrap_err().to_string();
+    assert!(unread.contains("changed while you read it"), "{unread}");
+    assert_eq!(operator.status().rules_digest, before, "only what a person agreed to is put in force");
+    let shown = OperatorAsk::Rules { which: WhichRules::OnDisk };
+    assert!(matches!(operator.ask(&shown), OperatorReply::Rules { text, .. } if text == wider));
+    operator.ask(&reload(&wider));
     assert!(!operator.status().rules_changed);
     let known = AgentAsk::Authorize { terms: terms(101), envelope: String::new(), rules: Digest::of(wider.as_bytes()) };
     assert_eq!(agent.refused(&known), ["over_session_budget"]);
@@ -181,7 +192,7 @@ fn what_was_judged_under_other_rules_is_neither_counted_nor_signed_and_the_claim
     assert!(matches!(agent.claim(&errand("a")), Claimed::New));
     let other = format!("{RULES}# the same, in other words\n");
     fs::write(sandbox.profile.rules(), &other).unwrap();
-    operator.ask(&OperatorAsk::ReloadRules { passphrase: said(SECRET) });
+    operator.ask(&reload(&other));
     match agent.0.ask(&authorize(terms(5))) {
         Err(ClientFault::Said { code, message }) => {
             assert_eq!(code, "rules_changed");

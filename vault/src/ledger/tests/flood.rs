@@ -41,7 +41,7 @@ fn a_flood_of_refusals_fills_no_disk_and_is_told_by_one_event_when_the_minute_is
     assert_eq!((refused(&world), notes(&world).len()), (600, 0), "the minute is not over");
     world.time.pass(1);
     world.ledger().sweep().unwrap();
-    assert_eq!(notes(&world), ["257 further refusals were not written down"]);
+    assert_eq!(notes(&world), ["257 further refusals were not written down (frozen 257)"]);
     refuse(&world, 1);
     world.ledger().sweep().unwrap();
     assert_eq!((refused(&world), notes(&world).len()), (601, 1), "a new minute has room, and nothing is told twice");
@@ -55,7 +55,7 @@ fn the_next_refusal_tells_of_the_earlier_minute_first() {
     refuse(&world, 1);
     let log = log(&world);
     let [.., told, newest] = &log[..] else { panic!("{log:?}") };
-    assert_eq!(told.detail, "1 further refusals were not written down");
+    assert_eq!(told.detail, "1 further refusals were not written down (frozen 1)");
     assert_eq!(newest.kind, "refused");
 }
 
@@ -65,6 +65,20 @@ fn closing_in_order_tells_what_was_left_out() {
     refuse(&world, REFUSED_A_MINUTE_MAX + 3);
     world.ledger().close();
     world.reopen();
-    assert_eq!(notes(&world), ["3 further refusals were not written down"]);
+    assert_eq!(notes(&world), ["3 further refusals were not written down (frozen 3)"]);
     world.ledger().verify().unwrap();
+}
+
+#[test]
+fn a_flood_of_one_kind_hides_no_refusal_of_another_kind_or_source() {
+    let world = World::new("", "10 USD");
+    refuse(&world, REFUSED_A_MINUTE_MAX + 250);
+    let ledger = world.ledger();
+    ledger.note_refused(Source::Serve, Some(&world.session), &errand("b"), &[Refusal::NoOffers]);
+    ledger.note_refused(Source::Vault, Some(&world.session), &errand("c"), &[Refusal::Frozen]);
+    ledger.flush().unwrap();
+    let log = log(&world);
+    let [.., of_another_kind, of_another_source] = &log[..] else { panic!("{log:?}") };
+    assert!(of_another_kind.detail.contains("no_offers"), "{}", of_another_kind.detail);
+    assert!(!of_another_source.detail.starts_with("as reported by serve"), "{}", of_another_source.detail);
 }

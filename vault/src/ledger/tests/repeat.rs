@@ -123,8 +123,14 @@ fn what_was_never_answered_and_ran_out_stays_unresolved_and_counted() {
     let past = repeat(world.claim(errand("a")));
     assert_eq!(past.receipt.state, RowState::PresumedSpent);
     assert_eq!(past.receipt.payment, signed.payment);
-    world.time.pass(REPEAT_S);
-    assert!(matches!(world.claim(errand("a")), Claim::New(_)), "it no longer blocks the URL");
+    world.time.pass(100 * REPEAT_S);
+    let past = repeat(world.claim(errand("a")));
+    assert_eq!(
+        past.receipt.outcome, "unresolved",
+        "nobody knows how it ended, so it is not bought again by the same call"
+    );
+    let meant = Errand { purchase_id: Some("another".parse().unwrap()), ..errand("a") };
+    assert!(matches!(world.claim(meant), Claim::New(_)), "a new purchase id says that a second one is meant");
     assert_eq!(world.spent(), money("0.01 USD"), "and it counts for ever");
 }
 
