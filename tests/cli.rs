@@ -10,6 +10,8 @@
 mod bad_rules;
 #[path = "cli/budgets.rs"]
 mod budgets;
+#[path = "cli/check.rs"]
+mod check;
 #[path = "cli/desk.rs"]
 mod desk;
 #[path = "cli/explain.rs"]

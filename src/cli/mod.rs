@@ -6,6 +6,7 @@
 pub mod exit;
 mod terminal;
 
+mod check;
 mod connect;
 #[cfg(feature = "demo")]
 mod demo;
@@ -75,6 +76,8 @@ enum Command {
     Reload(freeze::Reload),
     /// Show what happened: payments, refusals, sessions, operator acts
     Log(ledger_log::Log),
+    /// Say what the rules say, in sentences, and warn about wide ones; no vault is asked
+    Check(check::Check),
     /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying
     Explain(explain::Explain),
     /// Print what to put into an MCP client's configuration
@@ -128,6 +131,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Unlatch(command) => command.run(profile),
         Command::Reload(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
+        Command::Check(command) => command.run(profile),
         Command::Explain(command) => command.run(profile),
         Command::Install(_) => Ok(Exit::Done),
         #[cfg(feature = "demo")]

@@ -18,9 +18,10 @@ async fn bare(words: &[&str]) -> crate::desk::Said {
 #[tokio::test]
 async fn help_shows_every_command_and_the_exit_codes() {
     let help = bare(&["--help"]).await.done();
-    for command in
-        ["init", "serve", "vault", "unlock", "session", "status", "freeze", "thaw", "log", "explain", "install", "demo"]
-    {
+    for command in [
+        "init", "serve", "vault", "unlock", "session", "status", "freeze", "thaw", "log", "check", "explain",
+        "install", "demo",
+    ] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in: {help}");
     }
     assert!(help.contains("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused, 4 not ready"), "{help}");
@@ -177,6 +178,7 @@ async fn before_init_every_command_says_to_run_it() {
         &["thaw"],
         &["log"],
         &["reload"],
+        &["check"],
         &["explain", "https://api.example.com/"],
         &["explain", "p_00000000000000000000000000000000"],
     ] {
