@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bursar_policy::{Money, Origin, RuleFault, Scope, Window};
+use bursar_policy::{AssetId, Money, Origin, RuleFault, Scope, Window};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -109,6 +109,16 @@ impl<'t> Lines<'t> {
             written.and_then(|text| text.parse::<Origin>().ok()).as_ref() == Some(origin)
         };
         (0..self.rows("host")).find(is_it).map(Table::Host)
+    }
+
+    /// The place of the `[[asset]]` that describes `id`; `None` for what is built in.
+    #[must_use]
+    pub fn asset(&self, id: &AssetId) -> Option<Table> {
+        let is_it = |row: &usize| {
+            let written = self.entry(Table::Asset(*row), "id").and_then(|(_, value)| value.get_ref().as_str());
+            written.and_then(|text| text.parse::<AssetId>().ok()).as_ref() == Some(id)
+        };
+        (0..self.rows("asset")).find(is_it).map(Table::Asset)
     }
 
     /// What a contradiction of the rules is about: the line where a person would begin to mend it.
