@@ -15,6 +15,7 @@ mod freeze;
 mod init;
 mod install;
 mod ledger_log;
+mod policy;
 mod rules_shown;
 mod serve;
 mod session;
@@ -80,6 +81,9 @@ enum Command {
     Check(check::Check),
     /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying
     Explain(explain::Explain),
+    /// Try rules out on your own stories
+    #[command(subcommand)]
+    Policy(policy::Policy),
     /// Print what to put into an MCP client's configuration
     Install(install::Install),
     /// See bursar work: a bundled seller on this machine, real signatures, play money
@@ -133,6 +137,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Log(command) => command.run(profile),
         Command::Check(command) => command.run(profile),
         Command::Explain(command) => command.run(profile),
+        Command::Policy(command) => command.run(profile),
         Command::Install(_) => Ok(Exit::Done),
         #[cfg(feature = "demo")]
         Command::Demo(_) => Ok(Exit::Done),
