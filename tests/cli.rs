@@ -22,6 +22,8 @@ mod farewell;
 mod first_steps;
 #[path = "cli/install.rs"]
 mod install;
+#[path = "cli/policy_replay.rs"]
+mod policy_replay;
 #[path = "cli/policy_test.rs"]
 mod policy_test;
 #[path = "cli/secrets.rs"]

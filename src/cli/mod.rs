@@ -81,7 +81,7 @@ enum Command {
     Check(check::Check),
     /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying
     Explain(explain::Explain),
-    /// Try rules out on your own stories
+    /// Try rules out: on your own stories, and on the ledger's past
     #[command(subcommand)]
     Policy(policy::Policy),
     /// Print what to put into an MCP client's configuration

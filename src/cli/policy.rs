@@ -1,6 +1,10 @@
-//! `bursar policy test`: rules held against things that did not happen, or not yet. Pays nothing, changes nothing.
+//! `bursar policy test` and `replay`: rules held against stories and against the past. Pays nothing, changes nothing.
 
 mod example;
+mod logged;
+mod past;
+mod replay;
+mod since;
 mod story;
 
 use std::path::PathBuf;
@@ -12,11 +16,13 @@ use super::exit::{Exit, Stop};
 use super::table;
 use story::{Case, Default};
 
-/// Try rules out: on your own stories.
+/// Try rules out: on your own stories, and on the ledger's past.
 #[derive(Debug, Subcommand)]
 pub(super) enum Policy {
     /// Judge your own stories: what was asked, what a seller answered, how it must end
     Test(Test),
+    /// Judge the ledger's past by new rules: what would they have allowed or blocked?
+    Replay(replay::Replay),
 }
 
 /// Judge your own stories: what was asked, what a seller answered, how it must end.
@@ -45,6 +51,7 @@ impl Policy {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         match self {
             Self::Test(test) => test.run(profile),
+            Self::Replay(replay) => replay.run(profile),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::desk::{Desk, PASSPHRASE, write};
 use crate::stall::{HOST, PAYEE, STRANGER, Stall, terms};
 
 /// A sandbox whose rules allow the stall, with a running vault.
-async fn beside(stall: &Stall) -> Desk {
+pub(crate) async fn beside(stall: &Stall) -> Desk {
     let origin = stall.origin();
     let mut desk = Desk::set_up(&["--allow", &origin, "--recipient", PAYEE]).await;
     write(&desk.home.join("ca.pem"), &stall.authority_pem);
@@ -20,6 +20,20 @@ async fn beside(stall: &Stall) -> Desk {
     write(&desk.rules(), &edited);
     desk.start_vault().await;
     desk
+}
+
+/// What a model is told that fetches `url` by a `serve` of its own.
+pub(crate) async fn fetched(desk: &Desk, url: &str) -> Value {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "x402_fetch", "arguments": {"url": url},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "cli", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }});
+    let answer: Value = serde_json::from_str(&desk.typing(&["serve"], &call.to_string()).await.done()).unwrap();
+    answer["result"]["structuredContent"].clone()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -135,17 +149,8 @@ async fn a_payment_is_told_from_its_first_event_to_its_last() {
     let desk = beside(&stall).await;
     desk.typing(&["unlock"], PASSPHRASE).await.done();
     desk.typing(&["session", "new", "--budget", "1.00 USD"], PASSPHRASE).await.done();
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-        "name": "x402_fetch", "arguments": {"url": format!("{}/page", stall.origin())},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "cli", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        },
-    }});
-    let answer: Value = serde_json::from_str(&desk.typing(&["serve"], &call.to_string()).await.done()).unwrap();
-    let told = &answer["result"]["structuredContent"];
-    assert_eq!(told["outcome"], "paid", "{answer}");
+    let told = fetched(&desk, &format!("{}/page", stall.origin())).await;
+    assert_eq!(told["outcome"], "paid", "{told}");
     let payment = told["receipt"]["payment_id"].as_str().unwrap();
 
     let shown = desk.run(&["explain", payment]).await.done();

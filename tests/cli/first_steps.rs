@@ -179,6 +179,7 @@ async fn before_init_every_command_says_to_run_it() {
         &["log"],
         &["reload"],
         &["check"],
+        &["policy", "replay"],
         &["explain", "https://api.example.com/"],
         &["explain", "p_00000000000000000000000000000000"],
     ] {

@@ -11,7 +11,9 @@ pub use agent::{
     AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Receipt, Report, RowState, SessionView,
     SettlementClaim, Signed, Status, Welcome,
 };
-pub use operator::{LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, Passphrase, PaymentDetail};
+pub use operator::{
+    LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, Passphrase, PastPayment, PaymentDetail,
+};
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.
 pub const PROTOCOL: u16 = 1;
