@@ -34,7 +34,7 @@ pub(super) struct Check {
     /// Print JSON
     #[arg(long, conflicts_with = "schema")]
     json: bool,
-    /// Print the JSON schema of rules files and look at none
+    /// Print the JSON schema of rules files, for a line `#:schema FILE` in one, and look at none
     #[arg(long, conflicts_with_all = ["file", "strict"])]
     schema: bool,
 }

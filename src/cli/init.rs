@@ -156,7 +156,7 @@ impl Init {
         table::say(&format!("rules    {rules}"))?;
         let bursar = connect::spelled(profile);
         table::say(&format!(
-            "next     look through the rules, then `{bursar} unlock` and `{bursar} session new --budget \"1.00 USD\"`"
+            "next     look through the rules (`{bursar} check` says them in sentences), then `{bursar} unlock` and `{bursar} session new --budget \"1.00 USD\"`"
         ))?;
         table::say(&format!(
             "         `{bursar} install --print claude-desktop` shows how to register it with a client"

@@ -77,7 +77,7 @@ enum Command {
     Reload(freeze::Reload),
     /// Show what happened: payments, refusals, sessions, operator acts
     Log(ledger_log::Log),
-    /// Say what the rules say, in sentences, and warn about wide ones; no vault is asked
+    // Said by the command itself, whose help has more than one paragraph.
     Check(check::Check),
     /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying
     Explain(explain::Explain),

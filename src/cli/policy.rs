@@ -19,9 +19,8 @@ use story::{Case, Default};
 /// Try rules out: on your own stories, and on the ledger's past.
 #[derive(Debug, Subcommand)]
 pub(super) enum Policy {
-    /// Judge your own stories: what was asked, what a seller answered, how it must end
+    // Each says what it does by itself, in more than one paragraph.
     Test(Test),
-    /// Judge the ledger's past by new rules: what would they have allowed or blocked?
     Replay(replay::Replay),
 }
 

@@ -26,6 +26,12 @@ async fn help_shows_every_command_and_the_exit_codes() {
     }
     assert!(help.contains("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused, 4 not ready"), "{help}");
     assert!(bare(&["--version"]).await.done().starts_with("bursar "));
+    let check = bare(&["check", "--help"]).await.done();
+    assert!(check.contains("3 they are wide and `--strict` was given"), "{check}");
+    let stories = bare(&["policy", "test", "--help"]).await.done();
+    for file in ["ask.json", "reply.http", "rules.toml", "want.toml"] {
+        assert!(stories.contains(file), "{file} is not in: {stories}");
+    }
     for command in ["init", "session", "explain"] {
         assert!(bare(&[command, "--help"]).await.done().contains("Usage: bursar"), "{command}");
     }

@@ -161,9 +161,16 @@ impl Sum {
 const fn counts(end: End, window: Window, now_s: u64) -> Counts {
     match (end, window) {
         (End::Freed(at_s), _) if at_s <= now_s => Counts::NoMore,
-        (End::Spent(at_s), Window::Lifetime) if at_s <= now_s => Counts::Always,
-        (End::Spent(at_s), Window::Rolling { secs }) if at_s.saturating_add(secs) <= now_s => Counts::NoMore,
-        _ => Counts::Now,
+        (End::Never | End::Freed(_), _) => Counts::Now,
+        (End::Spent(at_s), _) if now_s < at_s => Counts::Now,
+        (End::Spent(_), Window::Lifetime) => Counts::Always,
+        (End::Spent(at_s), Window::Rolling { secs }) => {
+            if now_s < at_s.saturating_add(secs) {
+                Counts::Now
+            } else {
+                Counts::NoMore
+            }
+        }
     }
 }
 

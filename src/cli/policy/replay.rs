@@ -26,7 +26,8 @@ const PAGE: u32 = 500;
 ///
 /// Each payment is judged by its stored terms at its time, and limits and budgets are counted again from the first
 /// payment on, over those that would have been allowed. Refusals in the log are judged again where the log keeps enough:
-/// it has the seller and the method, and no terms. Nothing is paid and nothing is changed.
+/// it has the seller and the method, and no terms. The ledger does not keep how large a body was, so no `body_limit` is
+/// asked. Nothing is paid and nothing is changed.
 #[derive(Debug, Args)]
 pub(in super::super) struct Replay {
     /// Show only what happened since then: `7d`, `2026-11-01`, `2026-11-01T10:00` or `2026-11-01T10:00:00Z`

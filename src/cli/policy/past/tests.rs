@@ -147,3 +147,60 @@ fn the_budget_of_the_session_holds_even_beside_a_limit_that_looks_like_it() {
     let over = PastPayment { session_expires_s: START, ..paid("one.example", 1) };
     assert_eq!(replayed(&rules(""), &[over]), ["session_expired"]);
 }
+
+/// A payment as a law needs it: seconds since the one before, host, how it ended, how long it took.
+type Drawn = (u64, bool, u8, u64);
+
+fn drawn(at_s: u64, (_, one, state, after_s): Drawn) -> PastPayment {
+    let host = if one { "one.example" } else { "two.example" };
+    let (state, ended_s) = match state {
+        0 => (RowState::Exposed, None),
+        1 => (RowState::Voided, Some(at_s.saturating_add(after_s))),
+        2 => (RowState::PresumedSpent, Some(at_s.saturating_add(after_s))),
+        _ => (RowState::Settled, Some(at_s.saturating_add(after_s))),
+    };
+    in_state(state, ended_s, paid(host, at_s))
+}
+
+/// What the limit adds up to, by looking at everything that was let through each time.
+fn dumb_count(allowed: &[PastPayment], one: &PastPayment, of_host: bool, length_s: Option<u64>) -> usize {
+    let counts = |other: &&PastPayment| {
+        let same = !of_host || other.site == one.site;
+        let freed = matches!(other.state, RowState::Voided | RowState::Lapsed);
+        let still = match other.ended_s {
+            None => true,
+            Some(at_s) if one.created_s < at_s => true,
+            Some(at_s) => !freed && length_s.is_none_or(|length_s| one.created_s.saturating_sub(at_s) < length_s),
+        };
+        same && still
+    };
+    allowed.iter().filter(counts).count()
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_dumber_count_agrees(
+        past in proptest::collection::vec((0_u64..40, proptest::bool::ANY, 0_u8..6, 0_u64..60), 0..40),
+        most in 1_usize..5,
+        of_host in proptest::bool::ANY,
+        length_s in proptest::option::of(1_u64..90),
+    ) {
+        let window = length_s.map_or_else(|| "lifetime".to_owned(), |length_s| format!("{length_s}s"));
+        let scope = if of_host { "host" } else { "all" };
+        let rules = limit(scope, &window, &format!("count = {most}"));
+        let mut at_s = 0_u64;
+        let mut payments = Vec::new();
+        for one in past {
+            at_s = at_s.saturating_add(one.0);
+            payments.push(PastPayment { budget: "1000 USD".parse().unwrap(), ..drawn(at_s, one) });
+        }
+        let mut allowed: Vec<PastPayment> = Vec::new();
+        for (one, verdict) in payments.iter().zip(replayed(&rules, &payments)) {
+            let fits = dumb_count(&allowed, one, of_host, length_s) < most;
+            proptest::prop_assert_eq!(verdict, if fits { "ok" } else { "over_limit" });
+            if fits {
+                allowed.push(one.clone());
+            }
+        }
+    }
+}
