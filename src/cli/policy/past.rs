@@ -159,18 +159,26 @@ impl Sum {
 /// Whether what ended so counts within `window` at `now_s`: everything pending does, at any age; what was spent does for
 /// the length of the window.
 const fn counts(end: End, window: Window, now_s: u64) -> Counts {
-    match (end, window) {
-        (End::Freed(at_s), _) if at_s <= now_s => Counts::NoMore,
-        (End::Never | End::Freed(_), _) => Counts::Now,
-        (End::Spent(at_s), _) if now_s < at_s => Counts::Now,
-        (End::Spent(_), Window::Lifetime) => Counts::Always,
-        (End::Spent(at_s), Window::Rolling { secs }) => {
-            if now_s < at_s.saturating_add(secs) {
-                Counts::Now
-            } else {
-                Counts::NoMore
-            }
-        }
+    match end {
+        End::Freed(at_s) if at_s <= now_s => Counts::NoMore,
+        End::Never | End::Freed(_) => Counts::Now,
+        End::Spent(at_s) if now_s < at_s => Counts::Now,
+        End::Spent(_) if matches!(window, Window::Lifetime) => Counts::Always,
+        End::Spent(at_s) => match begins_s(window, now_s) {
+            Some(first_s) if at_s < first_s => Counts::NoMore,
+            _ => Counts::Now,
+        },
+    }
+}
+
+/// The first second that counts within `window` at `now_s`; `None` when everything does.
+const fn begins_s(window: Window, now_s: u64) -> Option<u64> {
+    match window {
+        Window::Lifetime => None,
+        Window::Rolling { secs } => match now_s.checked_sub(secs) {
+            Some(last_s) => last_s.checked_add(1),
+            None => None,
+        },
     }
 }
 
