@@ -55,7 +55,7 @@ fn payment(read: &Reading<'_>) -> Vec<Told> {
     let payees_key = if draft.recipients.is_some() { "recipients" } else { "allow_any_recipient" };
     vec![
         tell("a payment", format!("costs at most {most}"), "max_per_payment"),
-        tell("a payment", format!("is made by {}", joined(rules.schemes(), "no scheme, so never")), "schemes"),
+        tell("a payment", format!("is made by the scheme {}", joined(rules.schemes(), "(none), so never")), "schemes"),
         tell("a payment", format!("is made on {}", joined(networks, "no network, so never")), "networks"),
         tell("a payment", format!("is made in {}", joined(assets, "no asset, so never")), "assets"),
         tell("payees", payees, payees_key),
@@ -99,11 +99,11 @@ fn sellers(read: &Reading<'_>, told: &mut Vec<Told>) {
     }
     for (row, host) in read.draft.hosts.iter().enumerate() {
         let place = Some(read.lines.place(Table::Host(row), "origin"));
-        told.push(Told { about: "seller", says: seller(read, host), place });
+        told.push(Told { about: "seller", says: seller(host), place });
     }
 }
 
-fn seller(read: &Reading<'_>, host: &HostDraft) -> String {
+fn seller(host: &HostDraft) -> String {
     let methods = host.methods.as_deref().unwrap_or(&[Method::Get, Method::Head]);
     let mut says = format!("{} by {}", host.origin, joined(methods, "no method, so never"));
     says.push_str(match host.content {
@@ -111,10 +111,9 @@ fn seller(read: &Reading<'_>, host: &HostDraft) -> String {
         ContentMode::Text => "; the model sees up to 10 KiB of text, marked untrusted",
         ContentMode::File => "; the model gets the name of a file with the answer",
     });
-    if methods.contains(&Method::Post)
-        && let Some(rule) = read.rules.host_rule(&host.origin)
-    {
-        says.push_str(&format!("; a body has at most {}", size(rule.body_limit_bytes())));
+    if methods.contains(&Method::Post) {
+        let most = host.body_limit.map_or_else(|| "64 KiB".to_owned(), |limit| limit.to_string());
+        says.push_str(&format!("; a body has at most {most}"));
     }
     if let Some(ceilings) = &host.max_per_payment {
         says.push_str(&format!("; a payment costs at most {}", joined(&ceilings.0, "nothing")));
@@ -143,3 +142,6 @@ fn span(seconds: u64) -> String {
 fn size(bytes: u64) -> String {
     ByteSize::from_bytes(bytes).map_or_else(|| "0 B".to_owned(), |size| size.to_string())
 }
+
+#[cfg(test)]
+mod tests;

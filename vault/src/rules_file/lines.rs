@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bursar_policy::{AssetId, Money, Origin, RuleFault, Scope, Window};
+use bursar_policy::{AssetFault, AssetId, Money, Origin, RuleFault, Scope, Window};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -146,7 +146,14 @@ impl<'t> Lines<'t> {
             Fault::CaFile(_) => self.place(Table::Sandbox, "ca").line,
             Fault::UnknownScheme(scheme) => listed("schemes", scheme).line,
             Fault::UnknownAsset(id) | Fault::AssetWithoutNetwork(id) => listed("assets", &id.to_string()).line,
-            Fault::Asset(_) => self.header("asset"),
+            Fault::Asset(
+                AssetFault::DiffersFromBuiltin(id)
+                | AssetFault::OtherChain { id, .. }
+                | AssetFault::NotEip3009(id)
+                | AssetFault::Twice(id)
+                | AssetFault::Decimals(id)
+                | AssetFault::Empty(id),
+            ) => self.asset(id).and_then(|asset| self.place(asset, "id").line),
             Fault::CurrencyWithoutCeiling { asset, .. } => listed("assets", &asset.to_string()).line,
             Fault::CurrencyWithoutAsset(money) | Fault::ZeroMoney(money) | Fault::TooFine { money, .. } => {
                 self.last_text(&|text| text.parse::<Money>().as_ref() == Ok(money))

@@ -96,6 +96,18 @@ fn a_contradiction_is_told_with_its_line() {
             other => panic!("{from} → {to}: {other:?}"),
         }
     }
+    let token = |id: &str, decimals: u8| {
+        format!(
+            "{TEXT}\n[[asset]]\nsymbol = \"T\"\ndecimals = {decimals}\ncurrency = \"USD\"\neip712_name = \"T\"\neip712_version = \"1\"\nid = \"{id}\"\n"
+        )
+    };
+    for (id, decimals) in [
+        ("eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e", 6),
+        ("eip155:84532/erc20:0x5e11e4000000000000000000000000000000beeF", 19),
+    ] {
+        let fault = parse(&token(id, decimals), Setting::Real).unwrap_err().to_string();
+        assert!(fault.starts_with("line 30: the asset"), "{fault}");
+    }
     let sandboxed = format!("{TEXT}\n[sandbox]\n");
     let fault = parse(&sandboxed, Setting::Real).unwrap_err().to_string();
     assert!(fault.starts_with("line 24: [sandbox] is allowed"), "{fault}");
