@@ -10,6 +10,8 @@
 mod bad_rules;
 #[path = "cli/budgets.rs"]
 mod budgets;
+#[path = "cli/check.rs"]
+mod check;
 #[path = "cli/desk.rs"]
 mod desk;
 #[path = "cli/explain.rs"]
@@ -20,6 +22,10 @@ mod farewell;
 mod first_steps;
 #[path = "cli/install.rs"]
 mod install;
+#[path = "cli/policy_replay.rs"]
+mod policy_replay;
+#[path = "cli/policy_test.rs"]
+mod policy_test;
 #[path = "cli/secrets.rs"]
 mod secrets;
 #[path = "cli/stall.rs"]

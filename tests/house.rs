@@ -3,6 +3,10 @@
 
 #[path = "house/readme.rs"]
 mod readme;
+#[path = "house/schema.rs"]
+mod schema;
+#[path = "house/schema_checker.rs"]
+mod schema_checker;
 #[path = "house/tidy.rs"]
 mod tidy;
 #[path = "house/tool_table.rs"]

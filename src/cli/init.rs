@@ -3,6 +3,7 @@
 mod template;
 
 use bursar_policy::{Address, Asset, AssetTable, ChainId, Money, Origin, Setting};
+use bursar_vault::guarded;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::Passphrase;
 use bursar_vault::rules_file;
@@ -11,7 +12,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::exit::{Exit, Stop};
-use super::{connect, table, terminal};
+use super::{check, connect, table, terminal};
 
 /// Set bursar up: write commented rules, make or import a key, show how to fund it.
 #[derive(Debug, Args)]
@@ -77,6 +78,9 @@ impl Init {
         let unlocking = if self.unlock_by_file { Unlocking::ByFile } else { Unlocking::ByPerson };
         let payer = setup::initialise(profile, &text, key, &operator, unlocking)
             .map_err(|fault| Stop::usage(fault.to_string()))?;
+        // What the first line of the rules points at, so that editors complete and check them offline.
+        guarded::replace(&profile.rules_schema(), check::SCHEMA.as_bytes())
+            .map_err(|fault| Stop::new(Exit::Failed, fault.to_string()))?;
         self.told(profile, &asset, payer)?;
         Ok(Exit::Done)
     }
@@ -152,7 +156,7 @@ impl Init {
         table::say(&format!("rules    {rules}"))?;
         let bursar = connect::spelled(profile);
         table::say(&format!(
-            "next     look through the rules, then `{bursar} unlock` and `{bursar} session new --budget \"1.00 USD\"`"
+            "next     look through the rules (`{bursar} check` says them in sentences), then `{bursar} unlock` and `{bursar} session new --budget \"1.00 USD\"`"
         ))?;
         table::say(&format!(
             "         `{bursar} install --print claude-desktop` shows how to register it with a client"

@@ -6,6 +6,7 @@
 pub mod exit;
 mod terminal;
 
+mod check;
 mod connect;
 #[cfg(feature = "demo")]
 mod demo;
@@ -14,6 +15,7 @@ mod freeze;
 mod init;
 mod install;
 mod ledger_log;
+mod policy;
 mod rules_shown;
 mod serve;
 mod session;
@@ -75,8 +77,13 @@ enum Command {
     Reload(freeze::Reload),
     /// Show what happened: payments, refusals, sessions, operator acts
     Log(ledger_log::Log),
+    // Said by the command itself, whose help has more than one paragraph.
+    Check(check::Check),
     /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying
     Explain(explain::Explain),
+    /// Try rules out: on your own stories, and on the ledger's past
+    #[command(subcommand)]
+    Policy(policy::Policy),
     /// Print what to put into an MCP client's configuration
     Install(install::Install),
     /// See bursar work: a bundled seller on this machine, real signatures, play money
@@ -138,7 +145,9 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Unlatch(command) => command.run(profile),
         Command::Reload(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
+        Command::Check(command) => command.run(profile),
         Command::Explain(command) => command.run(profile),
+        Command::Policy(command) => command.run(profile),
         Command::Install(_) => Ok(Exit::Done),
         #[cfg(feature = "demo")]
         Command::Demo(_) => Ok(Exit::Done),

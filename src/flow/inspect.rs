@@ -9,13 +9,22 @@ use super::end::End;
 use super::visit::redirect;
 use crate::clock;
 use crate::net::{Limits, Resolver};
-use crate::wallet::Conversation;
+use crate::wallet::{Conversation, WalletFault};
 use crate::wire::challenge::MAX_BODY_BYTES;
 use crate::wire::{Found, HeaderView, read};
 
-/// What the rules make of an errand and a seller's answer.
+/// What the rules in force make of an errand and a seller's answer.
 #[derive(Debug)]
-pub enum Inspection {
+pub struct Inspection {
+    /// The text of the rules that were held against it; empty where the vault could not be asked for them.
+    pub rules: String,
+    /// What came of it.
+    pub verdict: Verdict,
+}
+
+/// What came of looking.
+#[derive(Debug)]
+pub enum Verdict {
     /// Terms were found, and each was held against each rule.
     Judged {
         /// Rule by rule.
@@ -33,7 +42,7 @@ pub enum Inspection {
     NotReady(String),
 }
 
-impl From<End> for Inspection {
+impl From<End> for Verdict {
     fn from(end: End) -> Self {
         match end {
             End::No(refusals) => Self::Refused(refusals),
@@ -45,33 +54,33 @@ impl From<End> for Inspection {
 impl<R: Resolver> Buyer<R> {
     /// Asks the seller without money and holds its answer against the rules.
     pub async fn inspect_live(&self, errand: &Errand, body: Option<Vec<u8>>) -> Inspection {
-        match self.look(errand, body).await {
-            Ok(inspection) => inspection,
-            Err(end) => end.into(),
-        }
+        let vault = match self.wallet.open().await {
+            Ok(vault) => vault,
+            Err(fault) => return not_ready(&fault),
+        };
+        let verdict = self.look(&vault, errand, body).await.unwrap_or_else(Verdict::from);
+        Inspection { rules: vault.welcome().rules.clone(), verdict }
     }
 
     /// Holds a recorded 402 against the rules; sends nothing.
     pub async fn inspect_recorded(&self, errand: &Errand, headers: &[(String, Vec<u8>)], body: &[u8]) -> Inspection {
-        match self.weigh(errand, headers, body).await {
-            Ok(inspection) => inspection,
-            Err(end) => end.into(),
-        }
-    }
-
-    async fn look(&self, errand: &Errand, body: Option<Vec<u8>>) -> Result<Inspection, End> {
         let vault = match self.wallet.open().await {
             Ok(vault) => vault,
-            Err(fault) => return Ok(Inspection::NotReady(fault.to_string())),
+            Err(fault) => return not_ready(&fault),
         };
-        let site = may_look(&vault, errand)?;
-        let visit = self.reach(&vault, errand, body, site).await?;
+        let verdict = weigh(&vault, errand, headers, body).unwrap_or_else(Verdict::from);
+        Inspection { rules: vault.welcome().rules.clone(), verdict }
+    }
+
+    async fn look(&self, vault: &Conversation, errand: &Errand, body: Option<Vec<u8>>) -> Result<Verdict, End> {
+        let site = may_look(vault, errand)?;
+        let visit = self.reach(vault, errand, body, site).await?;
         let reply = visit.exchange.send(&visit.ask, &Limits::bare()).await?;
         match reply.status() {
             402 => {}
             300..=399 => return Err(End::No(vec![redirect(&reply)])),
             status => {
-                return Ok(Inspection::NothingToPay(format!(
+                return Ok(Verdict::NothingToPay(format!(
                     "the seller answered with status {status} and asks for nothing"
                 )));
             }
@@ -79,23 +88,19 @@ impl<R: Resolver> Buyer<R> {
         let headers = reply.headers().to_vec();
         let cap = u64::try_from(MAX_BODY_BYTES).unwrap_or(u64::MAX).saturating_add(1);
         let (body, _) = reply.into_body().collect(cap).await;
-        self.weigh(errand, &headers, &body).await
+        weigh(vault, errand, &headers, &body)
     }
+}
 
-    async fn weigh(&self, errand: &Errand, headers: &[(String, Vec<u8>)], body: &[u8]) -> Result<Inspection, End> {
-        let vault = match self.wallet.open().await {
-            Ok(vault) => vault,
-            Err(fault) => return Ok(Inspection::NotReady(fault.to_string())),
-        };
-        match read(HeaderView::new(headers), body)? {
-            Found::NotX402(rail) => Ok(Inspection::NothingToPay(rail.sentence().to_owned())),
-            Found::Demand(demand) => {
-                let (rules, payer) = (vault.rules(), vault.welcome().payer);
-                let judgement = inspect(&rules, errand, demand.challenge(), payer, clock::now_s());
-                let chosen = judgement.chosen.as_ref();
-                let price = chosen.and_then(|terms| Money::of(terms.amount, rules.asset(&terms.asset_id())?));
-                Ok(Inspection::Judged { judgement, price })
-            }
+fn weigh(vault: &Conversation, errand: &Errand, headers: &[(String, Vec<u8>)], body: &[u8]) -> Result<Verdict, End> {
+    match read(HeaderView::new(headers), body)? {
+        Found::NotX402(rail) => Ok(Verdict::NothingToPay(rail.sentence().to_owned())),
+        Found::Demand(demand) => {
+            let (rules, payer) = (vault.rules(), vault.welcome().payer);
+            let judgement = inspect(&rules, errand, demand.challenge(), payer, clock::now_s());
+            let chosen = judgement.chosen.as_ref();
+            let price = chosen.and_then(|terms| Money::of(terms.amount, rules.asset(&terms.asset_id())?));
+            Ok(Verdict::Judged { judgement, price })
         }
     }
 }
@@ -117,4 +122,8 @@ fn may_look(vault: &Conversation, errand: &Errand) -> Result<Vetted<Site>, End> 
         Ok(with_this_host) if only_unlisted => may_visit(&with_this_host, errand).map_err(End::No),
         _ => Err(End::No(reasons)),
     }
+}
+
+fn not_ready(fault: &WalletFault) -> Inspection {
+    Inspection { rules: String::new(), verdict: Verdict::NotReady(fault.to_string()) }
 }

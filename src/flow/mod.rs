@@ -28,7 +28,7 @@ use crate::wallet::{Conversation, Wallet};
 use crate::wire::{Demand, Envelope};
 use deliver::Paying;
 use end::End;
-pub use inspect::Inspection;
+pub use inspect::{Inspection, Verdict};
 use visit::{Seen, Visit};
 
 /// The shell's implementation of the tools: it has the network and the content folder, and asks the vault for the rest.

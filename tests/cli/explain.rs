@@ -8,7 +8,7 @@ use crate::desk::{Desk, PASSPHRASE, write};
 use crate::stall::{HOST, PAYEE, STRANGER, Stall, terms};
 
 /// A sandbox whose rules allow the stall, with a running vault.
-async fn beside(stall: &Stall) -> Desk {
+pub(crate) async fn beside(stall: &Stall) -> Desk {
     let origin = stall.origin();
     let mut desk = Desk::set_up(&["--allow", &origin, "--recipient", PAYEE]).await;
     write(&desk.home.join("ca.pem"), &stall.authority_pem);
@@ -20,6 +20,20 @@ async fn beside(stall: &Stall) -> Desk {
     write(&desk.rules(), &edited);
     desk.start_vault().await;
     desk
+}
+
+/// What a model is told that fetches `url` by a `serve` of its own.
+pub(crate) async fn fetched(desk: &Desk, url: &str) -> Value {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "x402_fetch", "arguments": {"url": url},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "cli", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }});
+    let answer: Value = serde_json::from_str(&desk.typing(&["serve"], &call.to_string()).await.done()).unwrap();
+    answer["result"]["structuredContent"].clone()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -74,8 +88,35 @@ async fn a_recording_is_judged_by_the_url_it_came_from() {
     assert!(desk.run(&["explain", name, "--url", url]).await.done().contains("Offer 0 passes every rule"));
     desk.run(&["explain", name]).await.says(2, &["`--url URL`"]);
     desk.run(&["explain", name, "--url", "nonsense"]).await.says(2, &["`nonsense`"]);
+    let visit = desk.run(&["explain", "--json", "--method", "POST", url]).await;
+    let told: Value = serde_json::from_str(&visit.out).unwrap();
+    assert_eq!((visit.code, &told["document"][0]["code"]), (Some(3), &json!("method_not_allowed")));
+    assert_eq!(told["document"][0]["key"], "host.methods");
     let elsewhere = desk.run(&["explain", name, "--url", "https://evil.example/page"]).await;
     assert_eq!(elsewhere.code, Some(3), "the rules do not allow that host: {elsewhere:?}");
+
+    let text = fs::read_to_string(desk.rules()).unwrap();
+    let line = |word: &str| text.lines().position(|line| line.starts_with(word)).unwrap().saturating_add(1);
+    let shown = desk.run(&["explain", name, "--url", url]).await.done();
+    for part in [
+        &format!("line {}: payment.recipients", line("recipients")),
+        &format!("line {}: payment.networks", line("networks")),
+        "built in",
+        "host.methods, left out",
+    ] {
+        assert!(shown.contains(part), "`{part}` is not in: {shown}");
+    }
+    let told: Value = serde_json::from_str(&desk.run(&["explain", name, "--url", url, "--json"]).await.done()).unwrap();
+    assert_eq!((&told["verdict"], &told["rules_changed"]), (&json!("payable"), &json!(false)));
+    let findings = told["offers"][0]["findings"].as_array().unwrap();
+    let asset = findings.iter().find(|finding| finding["rule"] == "asset").unwrap();
+    assert_eq!((&asset["key"], &asset["line"]), (&json!("payment.assets"), &json!(line("assets"))));
+
+    // The lines are of the rules in force, and it is said when the file has others by now.
+    crate::desk::write(&desk.rules(), &format!("# one line more\n{text}"));
+    let shown = desk.run(&["explain", name, "--url", url]).await.done();
+    assert!(shown.contains("bursar reload") && shown.contains(&format!("line {}: payment.networks", line("networks"))));
+    crate::desk::write(&desk.rules(), &text);
 
     fs::write(&file, terms(url, STRANGER)).unwrap();
     let said = desk.run(&["explain", name, "--url", url]).await;
@@ -106,17 +147,8 @@ async fn a_payment_is_told_from_its_first_event_to_its_last() {
     let desk = beside(&stall).await;
     desk.typing(&["unlock"], PASSPHRASE).await.done();
     desk.typing(&["session", "new", "--budget", "1.00 USD"], PASSPHRASE).await.done();
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-        "name": "x402_fetch", "arguments": {"url": format!("{}/page", stall.origin())},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "cli", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        },
-    }});
-    let answer: Value = serde_json::from_str(&desk.typing(&["serve"], &call.to_string()).await.done()).unwrap();
-    let told = &answer["result"]["structuredContent"];
-    assert_eq!(told["outcome"], "paid", "{answer}");
+    let told = fetched(&desk, &format!("{}/page", stall.origin())).await;
+    assert_eq!(told["outcome"], "paid", "{told}");
     let payment = told["receipt"]["payment_id"].as_str().unwrap();
 
     let shown = desk.run(&["explain", payment]).await.done();
@@ -125,6 +157,9 @@ async fn a_payment_is_told_from_its_first_event_to_its_last() {
     {
         assert!(shown.contains(part), "`{part}` is not in: {shown}");
     }
+    let told: Value = serde_json::from_str(&desk.run(&["explain", "--json", payment]).await.done()).unwrap();
+    assert_eq!((&told["receipt"]["payment"], &told["signed"]), (&json!(payment), &json!(true)));
+    assert!(told["events"].as_array().unwrap().len() > 2, "{told}");
     assert!(desk.run(&["log"]).await.done().contains(payment));
     let status: Value = serde_json::from_str(&desk.run(&["status", "--json"]).await.done()).unwrap();
     assert_eq!(status["sessions"][0]["spent"], "0.05 USD");

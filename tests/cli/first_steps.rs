@@ -18,13 +18,20 @@ async fn bare(words: &[&str]) -> crate::desk::Said {
 #[tokio::test]
 async fn help_shows_every_command_and_the_exit_codes() {
     let help = bare(&["--help"]).await.done();
-    for command in
-        ["init", "serve", "vault", "unlock", "session", "status", "freeze", "thaw", "log", "explain", "install", "demo"]
-    {
+    for command in [
+        "init", "serve", "vault", "unlock", "session", "status", "freeze", "thaw", "log", "check", "explain",
+        "install", "demo",
+    ] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in: {help}");
     }
     assert!(help.contains("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused, 4 not ready"), "{help}");
     assert!(bare(&["--version"]).await.done().starts_with("bursar "));
+    let check = bare(&["check", "--help"]).await.done();
+    assert!(check.contains("3 they are wide and `--strict` was given"), "{check}");
+    let stories = bare(&["policy", "test", "--help"]).await.done();
+    for file in ["ask.json", "reply.http", "rules.toml", "want.toml"] {
+        assert!(stories.contains(file), "{file} is not in: {stories}");
+    }
     for command in ["init", "session", "explain"] {
         assert!(bare(&[command, "--help"]).await.done().contains("Usage: bursar"), "{command}");
     }
@@ -177,6 +184,8 @@ async fn before_init_every_command_says_to_run_it() {
         &["thaw"],
         &["log"],
         &["reload"],
+        &["check"],
+        &["policy", "replay"],
         &["explain", "https://api.example.com/"],
         &["explain", "p_00000000000000000000000000000000"],
     ] {

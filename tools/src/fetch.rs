@@ -2,7 +2,7 @@
 //!
 //! Must never say that nothing was paid where that is not certain.
 
-use bursar_policy::{Refusal, Site};
+use bursar_policy::{Errand, Refusal, Site};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -84,6 +84,27 @@ pub(crate) fn read(given: Map<String, Value>) -> Result<Order, Box<Words>> {
         quote: given.text("quote")?,
     }
     .into_order()
+}
+
+/// Why the arguments of a call are no errand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The code that the caller would get.
+    pub code: String,
+    /// The sentence that the caller would get.
+    pub message: String,
+}
+
+/// The errand that a call of `x402_fetch` with these arguments asks for, as the tool itself reads them. Does nothing.
+///
+/// # Errors
+///
+/// [`Unusable`], what the caller would be told.
+pub fn errand_of_call(arguments: Map<String, Value>) -> Result<Errand, Unusable> {
+    match read(arguments) {
+        Ok(order) => Ok(order.errand),
+        Err(words) => Err(Unusable { code: words.code, message: words.message }),
+    }
 }
 
 /// The result of x402_fetch.

@@ -35,6 +35,7 @@ mod transport;
 mod server;
 
 pub use catalog::{ToolRow, tool_schemas, tool_table};
+pub use fetch::{Unusable, errand_of_call};
 pub use payments::Payments;
 pub use progress::{Progress, Stage};
 pub use server::{Ended, PURCHASES_AT_ONCE, ServeFault, ServeOptions, serve, stdio};

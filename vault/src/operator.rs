@@ -13,6 +13,7 @@ use crate::status::{Needs, next_step};
 use crate::vault::{Ended, Vault};
 use crate::wallet::UnlockFault;
 use bursar_policy::{Digest, Money, PaymentId, SessionId, SessionName};
+use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -245,6 +246,12 @@ impl OperatorConversation {
         }))
     }
 
+    /// One page: as many payments as fit into a reply.
+    fn payments(&self, limit: u32, after: Option<&PaymentId>) -> Result<OperatorReply, Trouble> {
+        let found = self.vault.ledger.payments(limit, after)?;
+        Ok(OperatorReply::Payments(fitting(found.into_iter()).collect()))
+    }
+
     fn payment(&self, id: &PaymentId) -> Result<OperatorReply, Trouble> {
         let mut detail = self.vault.ledger.payment(id)?;
         detail.events = newest(detail.events);
@@ -267,6 +274,7 @@ impl OperatorConversation {
             OperatorAsk::Status => self.status(),
             OperatorAsk::Log { limit, after } => self.log(limit, after),
             OperatorAsk::Payment { id } => self.payment(&id),
+            OperatorAsk::Payments { limit, after } => self.payments(limit, after.as_ref()),
             OperatorAsk::Unlatch { passphrase } => self.unlatch(self.prove(&passphrase)?),
             OperatorAsk::Rules { which } => self.rules(which),
             OperatorAsk::ReloadRules { rules, passphrase } => self.reload(rules, self.prove(&passphrase)?),
@@ -305,7 +313,7 @@ fn newest(entries: Vec<LogEntry>) -> Vec<LogEntry> {
 }
 
 /// The first entries that together leave room in a reply; an entry that cannot be written down counts as endless.
-fn fitting(entries: impl Iterator<Item = LogEntry>) -> impl Iterator<Item = LogEntry> {
+fn fitting<T: Serialize>(entries: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     entries.scan(0_usize, |used, entry| {
         let bytes = serde_json::to_string(&entry).map_or(usize::MAX, |text| text.len());
         *used = used.saturating_add(bytes);

@@ -10,6 +10,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
 
+/// The name of the rules' JSON schema, in the folder of the rules.
+pub const SCHEMA_FILE: &str = "bursar.schema.json";
+
 /// The longest socket path the kernel takes, bytes without the closing zero.
 const SOCKET_PATH_MAX_BYTES: usize = 107;
 
@@ -172,6 +175,12 @@ impl Profile {
     #[must_use]
     pub fn rules(&self) -> PathBuf {
         self.home.join("bursar.toml")
+    }
+
+    /// The JSON schema of the rules, beside them, for editors; nothing here reads it.
+    #[must_use]
+    pub fn rules_schema(&self) -> PathBuf {
+        self.home.join(SCHEMA_FILE)
     }
 
     /// The encrypted key (Web3 Secret Storage v3).

@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
+mod lines;
+
+pub use self::lines::{Lines, Place, Table};
+
 /// Rules in force, with the text they were read from.
 #[derive(Debug)]
 pub struct RulesFile {
@@ -29,8 +33,13 @@ pub enum TextFault {
         said: String,
     },
     /// Every value can be read, but together they contradict each other or leave something open.
-    #[error(transparent)]
-    Rule(#[from] RuleFault),
+    #[error("{}{fault}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+    Rule {
+        /// The line where a person would begin to mend it, from 1; absent when something is missing altogether.
+        line: Option<usize>,
+        /// What is wrong.
+        fault: RuleFault,
+    },
 }
 
 /// Why a rules file is not used.
@@ -78,11 +87,22 @@ pub fn load(path: &Path, setting: Setting) -> Result<RulesFile, RulesFault> {
 ///
 /// [`TextFault`].
 pub fn parse(text: &str, setting: Setting) -> Result<Rules, TextFault> {
-    let draft: Draft = toml::from_str(text).map_err(|fault| {
+    Rules::new(draft(text)?, setting).map_err(|fault| {
+        let line = Lines::of(text).and_then(|lines| lines.of_fault(&fault));
+        TextFault::Rule { line, fault }
+    })
+}
+
+/// The file as it is written, for people who want to be shown it; only [`parse`] makes rules.
+///
+/// # Errors
+///
+/// [`TextFault::Toml`].
+pub fn draft(text: &str) -> Result<Draft, TextFault> {
+    toml::from_str(text).map_err(|fault| {
         let at = fault.span().map_or(0, |span| span.start);
         TextFault::Toml { line: line_of(text, at), said: sentence(fault.message()) }
-    })?;
-    Ok(Rules::new(draft, setting)?)
+    })
 }
 
 fn line_of(text: &str, at: usize) -> usize {

@@ -1,21 +1,42 @@
 //! Reads a recorded HTTP answer (status line, header fields, body) from a file. Judges nothing.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 /// The longest recording that is read, in bytes.
-pub(super) const FILE_BYTES: u64 = 1024 * 1024;
+const FILE_BYTES: u64 = 1024 * 1024;
 
 /// A recorded answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Recorded {
+pub(in super::super) struct Recorded {
     /// The status.
-    pub(super) status: u16,
+    pub(in super::super) status: u16,
     /// The fields: names in lower case, in order.
-    pub(super) headers: Vec<(String, Vec<u8>)>,
+    pub(in super::super) headers: Vec<(String, Vec<u8>)>,
     /// What follows the empty line.
-    pub(super) body: Vec<u8>,
+    pub(in super::super) body: Vec<u8>,
+}
+
+/// Reads the recording in the file at `path`.
+///
+/// # Errors
+///
+/// One sentence with the path.
+pub(in super::super) fn read(path: &Path) -> Result<Recorded, String> {
+    let unreadable = |why: &dyn std::fmt::Display| {
+        let name = path.display().to_string();
+        format!("`{}` cannot be read as a recorded answer: {why}", name.escape_debug())
+    };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(FILE_BYTES).read_to_end(&mut bytes))
+        .map_err(|fault| unreadable(&fault))?;
+    parse(&bytes).map_err(|why| unreadable(&why))
 }
 
 /// Splits the bytes of an HTTP/1.1 answer; bare line feeds are accepted, since people edit recordings.
-pub(super) fn parse(bytes: &[u8]) -> Result<Recorded, &'static str> {
+fn parse(bytes: &[u8]) -> Result<Recorded, &'static str> {
     let mut rest = bytes;
     let first = line(&mut rest).ok_or("it is empty")?;
     let mut words = first.split(|byte| *byte == b' ');

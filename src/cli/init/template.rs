@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use bursar_policy::{Address, Asset, Money, Origin, Setting};
+use bursar_vault::profile::SCHEMA_FILE;
 
 /// What was chosen on the command line.
 #[derive(Debug)]
@@ -45,7 +46,9 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
         Setting::Sandbox => SANDBOX.to_owned(),
     };
     format!(
-        "# The rules of bursar. What is not allowed here is refused; an unknown word is an error.\n\
+        "#:schema ./{SCHEMA_FILE}\n\
+         # The rules of bursar. What is not allowed here is refused; an unknown word is an error.\n\
+         # `bursar check` says what these rules come to, in sentences, and where they are wide.\n\
          # The vault reads this file when it starts and on `bursar reload`, which asks for your passphrase.\n\
          \n\
          [payment]\n\

@@ -68,6 +68,9 @@ pub(super) const DUE: &str =
 pub(super) const OPEN_OF_SESSION: &str =
     select!("WHERE state IN ('held', 'exposed') AND session = ?1 ORDER BY seq DESC LIMIT ?2");
 pub(super) const OPEN: &str = select!("WHERE state IN ('held', 'exposed') ORDER BY valid_before DESC LIMIT ?1");
+/// An id that is not there stands for the beginning.
+pub(super) const AFTER: &str =
+    select!("WHERE seq > coalesce((SELECT seq FROM payment WHERE id = ?1), 0) ORDER BY seq LIMIT ?2");
 pub(super) const ALL: &str = select!("ORDER BY seq");
 
 pub(super) const INSERT: &str = "INSERT INTO payment (id, state, session, identity, subject, purchase_id, origin, url,

@@ -12,7 +12,7 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::writer::{Answer, Tx};
 use super::{Ledger, meta, rows, session, standing, tally};
-use crate::protocol::{LimitView, LogEntry, PaymentDetail, Receipt, SessionView};
+use crate::protocol::{LimitView, LogEntry, PastPayment, PaymentDetail, Receipt, SessionView};
 
 /// The most unresolved payments that a view shows.
 const UNRESOLVED_MAX: u32 = 20;
@@ -107,6 +107,27 @@ impl Ledger {
         })
     }
 
+    /// Payments without their signatures, oldest first: those counted after `after`, or from the first. At most `limit`
+    /// and [`LOG_PAGE_MAX`].
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerFault::NoSuchPayment`] when there is no `after`, or a fault of the ledger.
+    pub fn payments(&self, limit: u32, after: Option<&PaymentId>) -> Result<Vec<PastPayment>, LedgerFault> {
+        let (limit, after) = (limit.min(LOG_PAGE_MAX), after.cloned());
+        self.writer.ask(move |tx| {
+            if let Some(after) = &after {
+                rows::by_id(tx.conn, after)?;
+            }
+            let after = after.as_ref().map_or("", PaymentId::as_str);
+            let mut found = Vec::new();
+            for row in rows::list(tx.conn, rows::AFTER, rusqlite::params![after, limit])? {
+                found.push(past(tx.conn, row)?);
+            }
+            Ok(Answer::AtOnce(found))
+        })
+    }
+
     /// Everything about one payment except its signature.
     ///
     /// # Errors
@@ -155,6 +176,25 @@ fn limits(tx: &Tx<'_>, rules: &Rules, session: Option<&SessionId>) -> Result<Vec
         });
     }
     Ok(views)
+}
+
+fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFault> {
+    let session = session::by_id(conn, &row.session)?.ok_or(LedgerFault::Unreadable { what: "session" })?;
+    Ok(PastPayment {
+        payment: row.id,
+        state: row.state,
+        session: row.session,
+        budget: session.budget,
+        session_expires_s: session.expires_s,
+        site: row.site,
+        method: row.method,
+        body: row.body,
+        terms: row.terms,
+        payer: row.payer,
+        money: row.money,
+        created_s: row.created_s,
+        ended_s: row.ended_s,
+    })
 }
 
 fn entries<P: Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<LogEntry>, LedgerFault> {

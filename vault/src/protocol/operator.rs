@@ -1,7 +1,7 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
-use super::agent::{Delivery, LimitView, Receipt, SessionView, SettlementClaim};
-use bursar_policy::{Address, Digest, Method, Money, PaymentId, SessionName, Setting, Site, Terms};
+use super::agent::{Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
+use bursar_policy::{Address, Digest, Method, Money, PaymentId, SessionId, SessionName, Setting, Site, Terms};
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
@@ -67,6 +67,13 @@ pub enum OperatorAsk {
         /// Its id.
         id: PaymentId,
     },
+    /// Reads past payments, oldest first, without their signatures.
+    Payments {
+        /// At most this many, capped at 500.
+        limit: u32,
+        /// Only payments counted after this one; absent means from the first.
+        after: Option<PaymentId>,
+    },
     /// Lifts a latch after a storage or clock fault, once the ledger was checked again.
     Unlatch {
         /// The operator's passphrase.
@@ -128,6 +135,8 @@ pub enum OperatorReply {
         /// The digest of exactly that text.
         digest: Digest,
     },
+    /// To `Payments`: as many as fit into a reply; none means that there are no more.
+    Payments(Vec<PastPayment>),
     /// To `ReloadRules`.
     Reloaded {
         /// The digest of the text now in force.
@@ -234,6 +243,38 @@ pub struct PaymentDetail {
     pub settlement: Option<SettlementClaim>,
     /// Its events, oldest first.
     pub events: Vec<LogEntry>,
+}
+
+/// One payment as rules look at it: what was asked, what was agreed, when, and out of which budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PastPayment {
+    /// Its id.
+    pub payment: PaymentId,
+    /// How it stands now.
+    pub state: RowState,
+    /// The session it was counted in.
+    pub session: SessionId,
+    /// That session's budget.
+    pub budget: Money,
+    /// When that session ends, Unix seconds.
+    pub session_expires_s: u64,
+    /// The URL, as reported by `serve`.
+    pub site: Site,
+    /// The method.
+    pub method: Method,
+    /// The digest of what was sent along; its size is not kept.
+    pub body: Option<Digest>,
+    /// The terms that were judged.
+    pub terms: Terms,
+    /// The paying account.
+    pub payer: Address,
+    /// What it counts as.
+    pub money: Money,
+    /// When it was counted, Unix seconds of ledger time.
+    pub created_s: u64,
+    /// When it stopped being pending; absent while it is.
+    pub ended_s: Option<u64>,
 }
 
 /// A passphrase on its way from a terminal: wiped when dropped, never shown.

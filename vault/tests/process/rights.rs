@@ -1,7 +1,7 @@
 //! What only a person may do, and only with the passphrase; what an agent can never reach.
 
 use crate::world::{RULES, SECRET, Sandbox, authorize, delivered, errand, name, said, session_new, terms, unlock};
-use bursar_policy::{Digest, Money, Refusal};
+use bursar_policy::{Digest, Money, PaymentId, Refusal};
 use bursar_vault::client::{AgentClient, ClientFault};
 use bursar_vault::protocol::{
     AgentAsk, AgentReply, Claimed, LogEntry, OperatorAsk, OperatorReply, RowState, WhichRules,
@@ -255,6 +255,47 @@ fn a_long_log_comes_in_pages_that_fit() {
     }
     assert!(600 < seen);
     assert_eq!(newest.last().unwrap().seq, seen, "the newest page ends with the newest entry");
+}
+
+#[test]
+fn past_payments_come_in_order_and_in_pages_without_a_passphrase_or_a_signature() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let (agent, operator) = (sandbox.agent(), sandbox.operator());
+    let page = |limit, after: Option<&PaymentId>| match operator
+        .ask(&OperatorAsk::Payments { limit, after: after.cloned() })
+    {
+        OperatorReply::Payments(page) => page,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(page(500, None), []);
+    let mut signed = Vec::new();
+    for path in ["a", "b", "c"] {
+        assert!(matches!(agent.claim(&errand(path)), Claimed::New));
+        signed.push(agent.authorize(terms(5)));
+        agent.report(delivered());
+    }
+    let whole = page(500, None);
+    let ids: Vec<_> = whole.iter().map(|past| &past.payment).collect();
+    assert_eq!(ids, signed.iter().map(|signed| &signed.payment).collect::<Vec<_>>());
+    for (past, signed) in whole.iter().zip(&signed) {
+        assert_eq!((&past.terms, past.payer, past.money), (&signed.terms, sandbox.payer, "0.05 USD".parse().unwrap()));
+        assert_eq!(past.budget, "1.00 USD".parse().unwrap());
+        assert_eq!(past.ended_s.is_some(), past.state == RowState::Settled);
+        assert!(!serde_json::to_string(past).unwrap().contains(&signed.signature[2..]), "never the signature");
+    }
+    let mut walked = Vec::new();
+    loop {
+        let after = walked.last().map(|past: &bursar_vault::protocol::PastPayment| past.payment.clone());
+        let next = page(2, after.as_ref());
+        if next.is_empty() {
+            break;
+        }
+        assert!(next.len() <= 2);
+        walked.extend(next);
+    }
+    assert_eq!(walked, whole);
+    let after = Some(PaymentId::from_random([9; 16]));
+    assert_eq!(operator.code(&OperatorAsk::Payments { limit: 1, after }), "no_such_payment");
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! The rules as sentences, in the order of the file. Says what holds; judges nothing.
+
+use std::fmt::Display;
+
+use bursar_policy::limit::{Scope, Window};
+use bursar_policy::quantity::{ByteSize, Span};
+use bursar_policy::rules::draft::HostDraft;
+use bursar_policy::{ContentMode, Limit, Method, Setting};
+use bursar_vault::rules_file::Table;
+
+use super::{Reading, Told};
+
+/// What the rules say.
+pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
+    let mut told = payment(read);
+    for (row, limit) in read.draft.limits.iter().enumerate() {
+        told.push(Told {
+            about: "limit",
+            says: limited(limit),
+            place: Some(read.lines.place(Table::Limit(row), "scope")),
+        });
+    }
+    if read.draft.limits.is_empty() {
+        let says = "nothing limits many payments together but the budget of the session".to_owned();
+        told.push(Told { about: "limit", says, place: None });
+    }
+    sellers(read, &mut told);
+    if let (Some(sandbox), Setting::Sandbox) = (&read.draft.sandbox, read.rules.setting()) {
+        for (name, address) in &sandbox.hosts {
+            let says = format!("`{name}` is on this machine, at {address}");
+            told.push(Told { about: "sandbox", says, place: Some(read.lines.place(Table::Sandbox, "hosts")) });
+        }
+        if let Some(file) = &sandbox.ca {
+            let says = format!("sellers may prove who they are by the authority in `{file}`");
+            told.push(Told { about: "sandbox", says, place: Some(read.lines.place(Table::Sandbox, "ca")) });
+        }
+    }
+    told
+}
+
+fn payment(read: &Reading<'_>) -> Vec<Told> {
+    let (rules, draft) = (&read.rules, &read.draft.payment);
+    let tell = |about, says: String, key| Told { about, says, place: Some(read.lines.place(Table::Payment, key)) };
+    let most = joined(rules.ceilings(), "nothing");
+    let networks = rules.chains().iter().map(|chain| match chain.name() {
+        Some(name) => format!("{name} ({chain})"),
+        None => chain.to_string(),
+    });
+    let assets = rules.assets().map(|asset| format!("{} on {}", asset.symbol, asset.id.chain));
+    let payees = match rules.recipients() {
+        None => "anybody whom a seller names may be paid".to_owned(),
+        Some(listed) if listed.is_empty() => "nobody may be paid".to_owned(),
+        Some(listed) => format!("paid may be {}", joined(listed, "nobody")),
+    };
+    let payees_key = if draft.recipients.is_some() { "recipients" } else { "allow_any_recipient" };
+    vec![
+        tell("a payment", format!("costs at most {most}"), "max_per_payment"),
+        tell("a payment", format!("is made by the scheme {}", joined(rules.schemes(), "(none), so never")), "schemes"),
+        tell("a payment", format!("is made on {}", joined(networks, "no network, so never")), "networks"),
+        tell("a payment", format!("is made in {}", joined(assets, "no asset, so never")), "assets"),
+        tell("payees", payees, payees_key),
+        tell("a payment", format!("can be cashed for at most {}", span(rules.max_lifetime_s())), "max_lifetime"),
+        tell(
+            "a repeat",
+            format!("within {} gets the first result and is not paid again", span(rules.repeat_window_s())),
+            "repeat_window",
+        ),
+        tell("an answer", format!("is kept up to {}", size(rules.body_cap_bytes())), "max_body"),
+    ]
+}
+
+fn limited(limit: &Limit) -> String {
+    let whose = match limit.scope {
+        Scope::All => "all payments together".to_owned(),
+        other => format!("the payments of each {other}"),
+    };
+    let most = match (limit.max, limit.count) {
+        (Some(max), Some(count)) => format!("{max} and {count} payments"),
+        (Some(max), None) => max.to_string(),
+        (None, Some(count)) => format!("{count} payments"),
+        (None, None) => "nothing".to_owned(),
+    };
+    match limit.window {
+        Window::Lifetime => format!("{whose}: at most {most}, for ever"),
+        window => format!("{whose}: at most {most} in any {window}"),
+    }
+}
+
+fn sellers(read: &Reading<'_>, told: &mut Vec<Told>) {
+    if read.rules.allow_any_host() {
+        let says = "every https host may be asked by GET and HEAD; the model sees nothing of an answer".to_owned();
+        told.push(Told { about: "sellers", says, place: Some(read.lines.place(Table::Payment, "allow_any_host")) });
+    } else if read.draft.hosts.is_empty() {
+        told.push(Told {
+            about: "sellers",
+            says: "no host may be asked: every URL is refused".to_owned(),
+            place: None,
+        });
+    }
+    for (row, host) in read.draft.hosts.iter().enumerate() {
+        let place = Some(read.lines.place(Table::Host(row), "origin"));
+        told.push(Told { about: "seller", says: seller(host), place });
+    }
+}
+
+fn seller(host: &HostDraft) -> String {
+    let methods = host.methods.as_deref().unwrap_or(&[Method::Get, Method::Head]);
+    let mut says = format!("{} by {}", host.origin, joined(methods, "no method, so never"));
+    says.push_str(match host.content {
+        ContentMode::Withhold => "; the model sees nothing of an answer",
+        ContentMode::Text => "; the model sees up to 10 KiB of text, marked untrusted",
+        ContentMode::File => "; the model gets the name of a file with the answer",
+    });
+    if methods.contains(&Method::Post) {
+        let most = host.body_limit.map_or_else(|| "64 KiB".to_owned(), |limit| limit.to_string());
+        says.push_str(&format!("; a body has at most {most}"));
+    }
+    if let Some(ceilings) = &host.max_per_payment {
+        says.push_str(&format!("; a payment costs at most {}", joined(&ceilings.0, "nothing")));
+    }
+    match &host.recipients {
+        _ if host.allow_any_recipient => says.push_str("; it may name anybody as payee"),
+        Some(listed) => says.push_str(&format!("; paid may be {}", joined(listed, "nobody"))),
+        None => {}
+    }
+    if !host.resource_hosts.is_empty() {
+        says.push_str(&format!("; its terms may be for {}", joined(&host.resource_hosts, "")));
+    }
+    says
+}
+
+/// The items with commas, or `none`.
+fn joined(items: impl IntoIterator<Item = impl Display>, none: &str) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    if items.is_empty() { none.to_owned() } else { items.join(", ") }
+}
+
+fn span(seconds: u64) -> String {
+    Span::from_secs(seconds).map_or_else(|| "0s".to_owned(), |span| span.to_string())
+}
+
+fn size(bytes: u64) -> String {
+    ByteSize::from_bytes(bytes).map_or_else(|| "0 B".to_owned(), |size| size.to_string())
+}
+
+#[cfg(test)]
+mod tests;

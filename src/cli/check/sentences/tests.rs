@@ -1,0 +1,106 @@
+//! Rules in sentences: nothing that is written goes untold, and each sentence has its line.
+
+use super::*;
+
+const TEXT: &str = r#"[payment]
+max_per_payment = "0.05 USD"
+networks = ["eip155:84532"]
+assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
+allow_any_recipient = true
+max_lifetime = "90s"
+repeat_window = "1h"
+max_body = "2 MiB"
+
+[[limit]]
+scope = "all"
+window = "24h"
+max = "1.00 USD"
+count = 9
+
+[[limit]]
+scope = "host"
+window = "lifetime"
+count = 3
+
+[[host]]
+origin = "https://one.example"
+
+[[host]]
+origin = "https://two.example:8443"
+methods = ["GET", "POST"]
+content = "text"
+recipients = ["0x209693Bc6afc0C5328bA36FaF03C514EF312287C"]
+max_per_payment = "0.01 USD"
+resource_hosts = ["cdn.example", "img.example"]
+
+[[host]]
+origin = "https://three.example"
+methods = ["POST"]
+content = "file"
+allow_any_recipient = true
+body_limit = "2 KiB"
+
+[sandbox]
+hosts = { "shop.test" = "127.0.0.1" }
+ca = "ca.pem"
+"#;
+
+fn told(text: &str, setting: Setting) -> Vec<(Option<usize>, String)> {
+    let read = Reading::of(text, setting).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
+    let line = |told: &Told| told.place.as_ref().and_then(|place| place.line);
+    of(&read).iter().map(|told| (line(told), format!("{}: {}", told.about, told.says))).collect()
+}
+
+#[test]
+fn everything_that_is_written_is_told_on_its_line() {
+    let wanted = [
+        (Some(2), "a payment: costs at most 0.05 USD"),
+        (None, "a payment: is made by the scheme exact"),
+        (Some(3), "a payment: is made on Base Sepolia (eip155:84532)"),
+        (Some(4), "a payment: is made in USDC on eip155:84532"),
+        (Some(5), "payees: anybody whom a seller names may be paid"),
+        (Some(6), "a payment: can be cashed for at most 90s"),
+        (Some(7), "a repeat: within 1h gets the first result and is not paid again"),
+        (Some(8), "an answer: is kept up to 2 MiB"),
+        (Some(11), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
+        (Some(17), "limit: the payments of each host: at most 3 payments, for ever"),
+        (Some(22), "seller: https://one.example by GET, HEAD; the model sees nothing of an answer"),
+        (
+            Some(25),
+            "seller: https://two.example:8443 by GET, POST; the model sees up to 10 KiB of text, marked untrusted; \
+             a body has at most 64 KiB; a payment costs at most 0.01 USD; \
+             paid may be 0x209693Bc6afc0C5328bA36FaF03C514EF312287C; its terms may be for cdn.example, img.example",
+        ),
+        (
+            Some(33),
+            "seller: https://three.example by POST; the model gets the name of a file with the answer; \
+             a body has at most 2 KiB; it may name anybody as payee",
+        ),
+        (Some(40), "sandbox: `shop.test` is on this machine, at 127.0.0.1"),
+        (Some(41), "sandbox: sellers may prove who they are by the authority in `ca.pem`"),
+    ];
+    let found = told(TEXT, Setting::Sandbox);
+    assert_eq!(found, wanted.map(|(line, says)| (line, says.to_owned())));
+    // The 64 KiB that hold when nothing is written are the rules' own.
+    let read = Reading::of(TEXT, Setting::Sandbox).unwrap();
+    let origin = &read.draft.hosts[1].origin;
+    assert_eq!(read.rules.host_rule(origin).unwrap().body_limit_bytes(), 64 << 10);
+}
+
+#[test]
+fn rules_that_allow_nothing_and_rules_that_allow_any_host_say_so() {
+    let short = "[payment]\nmax_per_payment = \"0.05 USD\"\nnetworks = []\nassets = []\nrecipients = []\n";
+    let found = told(short, Setting::Real);
+    for says in [
+        "a payment: is made on no network, so never",
+        "a payment: is made in no asset, so never",
+        "payees: nobody may be paid",
+        "sellers: no host may be asked: every URL is refused",
+        "limit: nothing limits many payments together but the budget of the session",
+    ] {
+        assert!(found.iter().any(|(_, told)| told == says), "`{says}` is not in: {found:?}");
+    }
+    let any = format!("{short}allow_any_host = true\n");
+    let found = told(&any, Setting::Real);
+    assert!(found.iter().any(|(line, told)| *line == Some(6) && told.starts_with("sellers: every https host")));
+}

@@ -1,0 +1,138 @@
+//! What is wider, or narrower, than an operator may think. Warns; it never refuses and never repairs.
+
+use std::collections::BTreeSet;
+
+use bursar_policy::limit::Scope;
+use bursar_policy::{ContentMode, Method, Money};
+use bursar_vault::rules_file::{Place, Table};
+
+use super::{Reading, Told};
+
+/// What `init` suggests as the budget of a session, in steps of 10^-18: one whole unit of any currency.
+const BUDGET_ATTO: u128 = 1_000_000_000_000_000_000;
+
+/// Every warning, in the order of the file.
+pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
+    let mut told = Vec::new();
+    ceilings(read, &mut told);
+    empty_lists(read, &mut told);
+    payees(read, &mut told);
+    limits(read, &mut told);
+    hosts(read, &mut told);
+    told
+}
+
+fn payment(read: &Reading<'_>, key: &str) -> Option<Place> {
+    Some(read.lines.place(Table::Payment, key))
+}
+
+fn ceilings(read: &Reading<'_>, told: &mut Vec<Told>) {
+    let place = || payment(read, "max_per_payment");
+    let real = read.rules.chains().iter().any(|chain| !chain.is_testnet());
+    for ceiling in read.rules.ceilings() {
+        let budget = Money::new(ceiling.currency(), BUDGET_ATTO);
+        if !ceiling.is_within(budget) {
+            let (about, whose) =
+                if real { ("mainnet_ceiling", "of real money ") } else { ("ceiling_above_budget", "") };
+            let says = format!(
+                "one payment may cost {ceiling} {whose}at once, more than the usual budget of a whole session ({budget})"
+            );
+            told.push(Told { about, says, place: place() });
+        }
+        let same = read
+            .rules
+            .limits()
+            .iter()
+            .filter(|limit| limit.max.is_some_and(|max| max.currency() == ceiling.currency()));
+        let smallest = same.filter_map(|limit| limit.max.map(|max| (max.atto(), limit))).min_by_key(|(atto, _)| *atto);
+        if let Some((_, limit)) = smallest
+            && let Some(max) = limit.max.filter(|max| !ceiling.is_within(*max))
+        {
+            let says = format!(
+                "one payment may cost {ceiling}, but the limit `{}` over `{}` is {max}: a payment that dear is never made",
+                limit.scope, limit.window
+            );
+            told.push(Told { about: "ceiling_above_limit", says, place: place() });
+        }
+    }
+}
+
+fn empty_lists(read: &Reading<'_>, told: &mut Vec<Told>) {
+    let draft = &read.draft;
+    let mut empty = |is_empty: bool, key: &str, says: &str| {
+        if is_empty {
+            told.push(Told { about: "allows_nothing", says: says.to_owned(), place: payment(read, key) });
+        }
+    };
+    empty(draft.payment.schemes.is_empty(), "schemes", "no scheme is listed, so nothing can be paid");
+    empty(draft.payment.networks.is_empty(), "networks", "no network is listed, so nothing can be paid");
+    empty(draft.payment.assets.is_empty(), "assets", "no asset is listed, so nothing can be paid");
+    let nobody = draft.payment.recipients.as_ref().is_some_and(Vec::is_empty);
+    let of_its_own = draft.hosts.iter().any(|host| host.allow_any_recipient);
+    empty(nobody && !of_its_own, "recipients", "no recipient is listed, so nobody can be paid");
+    if draft.hosts.is_empty() && !read.rules.allow_any_host() {
+        let says = "no [[host]] is listed, so every URL is refused".to_owned();
+        told.push(Told { about: "allows_nothing", says, place: None });
+    }
+    for (row, host) in draft.hosts.iter().enumerate() {
+        let mut empty = |is_empty: bool, key: &str, what: &str| {
+            if is_empty {
+                let says = format!("{} has no {what}, so nothing is bought there", host.origin);
+                told.push(Told { about: "allows_nothing", says, place: Some(read.lines.place(Table::Host(row), key)) });
+            }
+        };
+        empty(host.methods.as_ref().is_some_and(Vec::is_empty), "methods", "method");
+        empty(host.recipients.as_ref().is_some_and(Vec::is_empty), "recipients", "recipient");
+    }
+}
+
+fn payees(read: &Reading<'_>, told: &mut Vec<Told>) {
+    let draft = &read.draft;
+    let inherits = draft.hosts.iter().any(|host| host.recipients.is_none());
+    if draft.payment.allow_any_recipient && (inherits || read.rules.allow_any_host()) {
+        let says = "a seller may name anybody as payee; list `recipients` where you know them".to_owned();
+        told.push(Told { about: "any_recipient", says, place: payment(read, "allow_any_recipient") });
+    }
+    for (row, host) in draft.hosts.iter().enumerate().filter(|(_, host)| host.allow_any_recipient) {
+        let says = format!("{} may name anybody as payee; list `recipients` where you know them", host.origin);
+        let place = Some(read.lines.place(Table::Host(row), "allow_any_recipient"));
+        told.push(Told { about: "any_recipient", says, place });
+    }
+}
+
+fn limits(read: &Reading<'_>, told: &mut Vec<Told>) {
+    let currencies: BTreeSet<_> = read.rules.ceilings().map(Money::currency).collect();
+    for currency in currencies {
+        let of_all = read.rules.limits().iter().filter(|limit| matches!(limit.scope, Scope::All));
+        if of_all.filter_map(|limit| limit.max).all(|max| max.currency() != currency) {
+            let says = format!(
+                "no limit of scope `all` holds the sum of all payments in {currency}; only each session's budget does"
+            );
+            told.push(Told { about: "no_limit", says, place: None });
+        }
+    }
+}
+
+fn hosts(read: &Reading<'_>, told: &mut Vec<Told>) {
+    if read.rules.allow_any_host() {
+        let says = "any https host may be asked, so the model chooses whom to ask; list [[host]] entries".to_owned();
+        told.push(Told { about: "any_host", says, place: payment(read, "allow_any_host") });
+    }
+    for (row, host) in read.draft.hosts.iter().enumerate() {
+        let posts = host.methods.as_ref().is_some_and(|methods| methods.contains(&Method::Post));
+        if posts && host.content == ContentMode::Text {
+            let says = format!(
+                "{} gets what the model writes (POST) and the model reads what it answers (content = \"text\")",
+                host.origin
+            );
+            told.push(Told {
+                about: "post_and_text",
+                says,
+                place: Some(read.lines.place(Table::Host(row), "content")),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! What was found, for eyes and for programs: each rule with the line of the rules behind it. Decides nothing.
+
+use bursar_policy::{Errand, Finding, Judgement, Money, Refusal, Terms};
+use bursar_vault::guarded;
+use bursar_vault::profile::Profile;
+use bursar_vault::rules_file::Place;
+use serde::Serialize;
+
+use super::super::exit::{Exit, Stop};
+use super::super::table;
+use super::places::{Places, Understood};
+use crate::flow::{Inspection, Verdict};
+
+/// For whom it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A person.
+    Table,
+    /// A program.
+    Json,
+}
+
+/// Everything, as JSON.
+#[derive(Debug, Serialize)]
+struct Told {
+    verdict: &'static str,
+    message: String,
+    /// The rules in force are not those of the file; lines are of those in force.
+    rules_changed: bool,
+    document: Vec<Row>,
+    offers: Vec<OfferTold>,
+    chosen: Option<Terms>,
+}
+
+#[derive(Debug, Serialize)]
+struct OfferTold {
+    index: u32,
+    skipped: bool,
+    findings: Vec<Row>,
+}
+
+/// One rule.
+#[derive(Debug, Serialize)]
+struct Row {
+    rule: Option<&'static str>,
+    pass: bool,
+    code: Option<&'static str>,
+    note: String,
+    #[serde(flatten)]
+    place: Option<Place>,
+}
+
+/// Shows what came of looking at `errand`.
+pub(super) fn show(profile: &Profile, errand: &Errand, inspection: Inspection, form: Form) -> Result<Exit, Stop> {
+    let Inspection { rules, verdict } = inspection;
+    let places = Places::of(&rules, Some(errand.site.origin()));
+    let (exit, told) = match verdict {
+        Verdict::Judged { judgement, price } => judged(&places, &judgement, price),
+        Verdict::NothingToPay(sentence) => {
+            (Exit::Done, Told::new("nothing_to_pay", format!("Nothing would be paid: {sentence}.")))
+        }
+        Verdict::Refused(refusals) => {
+            let document = refusals.iter().map(|refusal| refused(&places, refusal)).collect();
+            let message = "Refused before any terms were read.".to_owned();
+            (Exit::Refused, Told { document, ..Told::new("refused", message) })
+        }
+        Verdict::Failed(sentence) => return Err(Stop::new(Exit::Failed, sentence)),
+        Verdict::NotReady(sentence) => return Err(Stop::not_ready(sentence)),
+    };
+    let on_disk = guarded::read(&profile.rules(), guarded::FILE_MAX_BYTES);
+    let rules_changed = !on_disk.is_ok_and(|bytes| *bytes == rules.as_bytes());
+    say(&Told { rules_changed, ..told }, form)?;
+    Ok(exit)
+}
+
+/// Shows that a recorded answer of this status asks for no payment.
+pub(super) fn free(status: u16, form: Form) -> Result<Exit, Stop> {
+    let message = format!("The recorded answer has status {status}, which asks for no payment.");
+    say(&Told::new("nothing_to_pay", message), form)?;
+    Ok(Exit::Done)
+}
+
+impl Told {
+    const fn new(verdict: &'static str, message: String) -> Self {
+        Self { verdict, message, rules_changed: false, document: Vec::new(), offers: Vec::new(), chosen: None }
+    }
+}
+
+fn judged(places: &Places<'_>, judgement: &Judgement, price: Option<Money>) -> (Exit, Told) {
+    let document = judgement.document.iter().map(|finding| row(places, finding, Understood::default())).collect();
+    let offers = judgement
+        .offers
+        .iter()
+        .map(|offer| OfferTold {
+            index: offer.index,
+            skipped: offer.skipped,
+            findings: offer.findings.iter().map(|finding| row(places, finding, Understood::of(offer))).collect(),
+        })
+        .collect();
+    let (exit, verdict, message) = match &judgement.chosen {
+        Some(terms) => {
+            let price = price.map_or_else(|| "a price".to_owned(), |price| price.to_string());
+            let message = format!(
+                "Offer {} passes every rule: {price} to {} ({} atomic units of {}). Limits, the budget and locks are not looked at here.",
+                terms.offer,
+                terms.payee,
+                terms.amount.units(),
+                terms.asset_id()
+            );
+            (Exit::Done, "payable", message)
+        }
+        None => (Exit::Refused, "refused", "No offer passes every rule, so nothing would be paid.".to_owned()),
+    };
+    (exit, Told { document, offers, chosen: judgement.chosen.clone(), ..Told::new(verdict, message) })
+}
+
+fn row(places: &Places<'_>, finding: &Finding, understood: Understood) -> Row {
+    Row {
+        rule: Some(finding.rule),
+        pass: finding.passed(),
+        code: finding.refusal.as_ref().map(Refusal::code),
+        note: finding.note.clone(),
+        place: places.place(finding.rule, &finding.note, understood),
+    }
+}
+
+fn refused(places: &Places<'_>, refusal: &Refusal) -> Row {
+    Row {
+        rule: None,
+        pass: false,
+        code: Some(refusal.code()),
+        note: refusal.to_string(),
+        place: places.of_refusal(refusal),
+    }
+}
+
+fn say(told: &Told, form: Form) -> Result<(), Stop> {
+    if form == Form::Json {
+        return table::say_json(told);
+    }
+    let mut rows: Vec<Vec<String>> = told.document.iter().map(|row| cells("", row)).collect();
+    for offer in &told.offers {
+        let name = if offer.skipped { format!("{} (skipped)", offer.index) } else { offer.index.to_string() };
+        rows.extend(offer.findings.iter().map(|row| cells(&name, row)));
+    }
+    if !rows.is_empty() {
+        table::say(&table::table(&["offer", "rule", "", "what was found", "in the rules"], &[], rows))?;
+    }
+    table::say(&told.message)?;
+    if told.rules_changed && !told.document.is_empty() {
+        table::say(
+            "The file has changed since the vault read it: lines are those of the rules in force; `bursar reload` loads the file.",
+        )?;
+    }
+    Ok(())
+}
+
+fn cells(offer: &str, row: &Row) -> Vec<String> {
+    let verdict = row.code.unwrap_or("pass");
+    let place = row.place.as_ref().map_or_else(|| "built in".to_owned(), Place::to_string);
+    vec![offer.to_owned(), row.rule.unwrap_or_default().to_owned(), verdict.to_owned(), row.note.clone(), place]
+}

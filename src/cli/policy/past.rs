@@ -1,0 +1,194 @@
+//! The past under other rules: each payment judged again, and admitted over the totals of those that would have been
+//! allowed before it. Pure; it must never ask the ledger anything or count in it.
+
+use std::collections::HashMap;
+
+use bursar_policy::errand::BodyType;
+use bursar_policy::limit::Window;
+use bursar_policy::{
+    Body, Errand, Limit, Money, PaymentFacts, Refusal, Rules, SessionId, SessionStanding, Standing, TallyKey, Total,
+    admit, judge,
+};
+use bursar_vault::protocol::{PastPayment, RowState};
+
+/// What would have become of the payments of a past, handed over in the order in which they were counted.
+#[derive(Debug)]
+pub(super) struct Past<'r> {
+    rules: &'r Rules,
+    totals: HashMap<(Limit, TallyKey), Running>,
+    sessions: HashMap<SessionId, Running>,
+}
+
+/// Everything that was allowed under one key, as far as it still counts.
+#[derive(Debug, Default)]
+struct Running {
+    /// What counts whatever the time.
+    settled: Sum,
+    /// What may stop counting.
+    live: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    atto: u128,
+    count: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    atto: u128,
+    end: End,
+}
+
+/// When a payment stopped being pending, Unix seconds.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// It is pending still.
+    Never,
+    /// It was spent then.
+    Spent(u64),
+    /// It was shown then not to have moved.
+    Freed(u64),
+}
+
+/// How long an entry counts, seen at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    /// At this moment, and perhaps not later.
+    Now,
+    /// From now on at any time.
+    Always,
+    /// Neither now nor later.
+    NoMore,
+}
+
+impl<'r> Past<'r> {
+    /// A past of which nothing was told yet, under `rules`.
+    pub(super) fn under(rules: &'r Rules) -> Self {
+        Self { rules, totals: HashMap::new(), sessions: HashMap::new() }
+    }
+
+    /// Whether the rules would have allowed this payment at its time, after those that were handed over before it.
+    ///
+    /// Terms, errand and time are those of the row, and the budget is that of its session. The size of a body is not
+    /// kept, so no limit on it is asked. A freeze or a latch of then is not asked about: no row was counted under one.
+    ///
+    /// # Errors
+    ///
+    /// Every reason against it, as at its time; never an empty list.
+    pub(super) fn admit(&mut self, past: &PastPayment) -> Result<(), Vec<Refusal>> {
+        let now_s = past.created_s;
+        let errand = Errand {
+            site: past.site.clone(),
+            method: past.method,
+            body: past.body.map(|digest| Body { digest, bytes: 0, kind: BodyType::Octet }),
+            ceiling: None,
+            purchase_id: None,
+            quote: None,
+        };
+        let vetted = judge(self.rules, &errand, &past.terms.to_challenge(), Some(past.payer), now_s)?;
+        let facts = PaymentFacts {
+            session: past.session.clone(),
+            origin: past.site.origin().clone(),
+            payee: past.terms.payee,
+            asset: past.terms.asset_id(),
+            money: past.money,
+        };
+        let mut totals = Vec::with_capacity(self.rules.limits().len());
+        for limit in self.rules.limits() {
+            let key = limit.key(&facts);
+            let currency = limit.max.map_or(facts.money.currency(), Money::currency);
+            let running = self.totals.get_mut(&(*limit, key.clone()));
+            let sum = running.map_or_else(Sum::default, |running| running.at(limit.window, now_s));
+            totals.push(Total { limit: *limit, key, amount: Money::new(currency, sum.atto), count: sum.count });
+        }
+        let session = self.sessions.entry(past.session.clone()).or_default();
+        let spent = session.at(Window::Lifetime, now_s);
+        let standing = Standing {
+            frozen: false,
+            latched: false,
+            session: SessionStanding {
+                id: past.session.clone(),
+                budget: past.budget,
+                spent: Money::new(past.budget.currency(), spent.atto),
+                expires_s: past.session_expires_s,
+                closed: false,
+            },
+            totals,
+        };
+        let admitted = admit(self.rules, &standing, vetted, facts, now_s)?;
+        let entry = Entry { atto: admitted.money().atto(), end: end_of(past) };
+        session.live.push(entry);
+        for limit in self.rules.limits() {
+            if limit.max.is_none_or(|max| max.currency() == admitted.money().currency()) {
+                self.totals.entry((*limit, limit.key(admitted.facts()))).or_default().live.push(entry);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Running {
+    /// What counts at `now_s`, which never goes back by much: what stopped counting is forgotten.
+    fn at(&mut self, window: Window, now_s: u64) -> Sum {
+        let mut now = self.settled;
+        let mut settled = self.settled;
+        self.live.retain(|entry| match counts(entry.end, window, now_s) {
+            Counts::Now => {
+                now = now.and(entry.atto);
+                true
+            }
+            Counts::Always => {
+                now = now.and(entry.atto);
+                settled = settled.and(entry.atto);
+                false
+            }
+            Counts::NoMore => false,
+        });
+        self.settled = settled;
+        now
+    }
+}
+
+impl Sum {
+    const fn and(self, atto: u128) -> Self {
+        Self { atto: self.atto.saturating_add(atto), count: self.count.saturating_add(1) }
+    }
+}
+
+/// Whether what ended so counts within `window` at `now_s`: everything pending does, at any age; what was spent does for
+/// the length of the window.
+const fn counts(end: End, window: Window, now_s: u64) -> Counts {
+    match end {
+        End::Freed(at_s) if at_s <= now_s => Counts::NoMore,
+        End::Never | End::Freed(_) => Counts::Now,
+        End::Spent(at_s) if now_s < at_s => Counts::Now,
+        End::Spent(_) if matches!(window, Window::Lifetime) => Counts::Always,
+        End::Spent(at_s) => match begins_s(window, now_s) {
+            Some(first_s) if at_s < first_s => Counts::NoMore,
+            _ => Counts::Now,
+        },
+    }
+}
+
+/// The first second that counts within `window` at `now_s`; `None` when everything does.
+const fn begins_s(window: Window, now_s: u64) -> Option<u64> {
+    match window {
+        Window::Lifetime => None,
+        Window::Rolling { secs } => match now_s.checked_sub(secs) {
+            Some(last_s) => last_s.checked_add(1),
+            None => None,
+        },
+    }
+}
+
+fn end_of(past: &PastPayment) -> End {
+    match (past.state, past.ended_s) {
+        (RowState::Held | RowState::Exposed, _) | (_, None) => End::Never,
+        (RowState::Settled | RowState::PresumedSpent, Some(at_s)) => End::Spent(at_s),
+        (RowState::Lapsed | RowState::Voided, Some(at_s)) => End::Freed(at_s),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! `policy test`: an operator's own stories, judged without a seller, a vault or a profile.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::desk::Desk;
+use crate::stall::{PAYEE, STRANGER, terms};
+
+const URL: &str = "https://api.example.com/page";
+
+/// Writes a story of a call for [`URL`].
+fn story(folder: &Path, name: &str, reply: &str, want: &str) {
+    let story = folder.join(name);
+    fs::create_dir_all(&story).unwrap();
+    fs::write(story.join("ask.json"), format!(r#"{{"tool": "x402_fetch", "arguments": {{"url": "{URL}"}}}}"#)).unwrap();
+    fs::write(story.join("reply.http"), reply).unwrap();
+    fs::write(story.join("want.toml"), want).unwrap();
+}
+
+#[tokio::test]
+async fn the_examples_end_as_they_must_even_before_init() {
+    let desk = Desk::empty();
+    let folder = desk.home.with_file_name("stories");
+    let name = folder.to_str().unwrap();
+    let shown = desk.run(&["policy", "test", "--example", name]).await.done();
+    for part in ["pays-a-listed-seller", "pay 0.01 USD to", "over_payment_cap", "2 stories, all as wanted."] {
+        assert!(shown.contains(part), "`{part}` is not in: {shown}");
+    }
+    assert!(!desk.home.exists(), "a profile was made");
+    desk.run(&["policy", "test", "--example", name]).await.says(2, &[name, "not there yet"]);
+    assert_eq!(desk.run(&["policy", "test", name]).await.code, Some(0));
+
+    let want = folder.join("pays-a-listed-seller/want.toml");
+    let right = fs::read_to_string(&want).unwrap();
+    for (from, to) in [
+        ("0.01 USD", "0.02 USD"),
+        ("0x209693Bc6afc0C5328bA36FaF03C514EF312287C", STRANGER),
+        (right.as_str(), "outcome = \"nothing\""),
+        (right.as_str(), "outcome = \"refuse\"\ncode = \"over_payment_cap\""),
+    ] {
+        assert!(right.contains(from), "{from}");
+        fs::write(&want, right.replace(from, to)).unwrap();
+        let said = desk.run(&["policy", "test", name]).await;
+        assert_eq!((said.code, said.err.as_str()), (Some(3), ""), "{said:?}");
+        assert!(said.out.contains("OTHERWISE") && said.out.contains("2 stories, 1 otherwise."), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn stories_without_rules_are_judged_by_those_of_the_profile() {
+    let desk = Desk::set_up(&["--allow", "https://api.example.com", "--recipient", PAYEE]).await;
+    let folder = desk.home.with_file_name("stories");
+    let name = folder.to_str().unwrap();
+    story(&folder, "a-pays", &terms(URL, PAYEE), "outcome = \"pay\"");
+    story(&folder, "b-stranger", &terms(URL, STRANGER), "outcome = \"refuse\"\ncode = \"payee_not_allowed\"");
+    story(&folder, "c-free", "HTTP/1.1 200 OK\r\n\r\nhello", "outcome = \"nothing\"");
+    story(&folder, "d-moved", "HTTP/1.1 302 Found\r\n\r\n", "outcome = \"refuse\"\ncode = \"redirect_refused\"");
+    story(
+        &folder,
+        "e-junk",
+        "HTTP/1.1 402 X\r\npayment-required: %%%\r\n\r\n",
+        "outcome = \"refuse\"\ncode = \"terms_unreadable\"",
+    );
+    // What was recorded long ago is judged as of then: the seller's clock is not held against it.
+    let old = terms(URL, PAYEE).replacen("\r\n", "\r\nDate: Tue, 03 Feb 2015 10:00:00 GMT\r\n", 1);
+    story(&folder, "f-old", &old, "outcome = \"pay\"\nmoney = \"0.05 USD\"");
+    let told: Value = serde_json::from_str(&desk.run(&["policy", "test", name, "--json"]).await.done()).unwrap();
+    let cases = told.as_array().unwrap();
+    assert_eq!(cases.len(), 6);
+    assert!(cases.iter().all(|case| case["as_wanted"] == true), "{told}");
+    assert_eq!(cases[1]["codes"][0], "payee_not_allowed");
+    assert!(!desk.home.join("run").exists(), "a vault was started");
+
+    // A folder that is a story is judged by itself.
+    let one = folder.join("c-free");
+    assert!(desk.run(&["policy", "test", one.to_str().unwrap()]).await.done().contains("1 story, as wanted."));
+    let ask = one.join("ask.json");
+    for (arguments, code) in [
+        ("{\"url\": \"https://other.example/\"}", "host_not_allowed"),
+        ("{\"url\": \"nonsense\"}", "url_invalid"),
+        ("{\"url\": \"https://api.example.com/\", \"payee\": \"0x\"}", "bad_arguments"),
+    ] {
+        fs::write(&ask, format!("{{\"tool\": \"x402_fetch\", \"arguments\": {arguments}}}")).unwrap();
+        fs::write(one.join("want.toml"), format!("outcome = \"refuse\"\ncode = \"{code}\"")).unwrap();
+        assert_eq!(desk.run(&["policy", "test", one.to_str().unwrap()]).await.code, Some(0), "{code}");
+    }
+}
+
+#[tokio::test]
+async fn a_story_that_cannot_be_read_is_told_with_its_file() {
+    let desk = Desk::empty();
+    let folder = desk.home.with_file_name("stories");
+    let name = folder.to_str().unwrap();
+    desk.run(&["policy", "test", name]).await.says(2, &[name]);
+    fs::create_dir(&folder).unwrap();
+    desk.run(&["policy", "test", name]).await.says(2, &[name, "--example"]);
+    for (want, parts) in [
+        ("outcome = \"buy\"", &["want.toml"][..]),
+        ("outcome = \"refuse\"", &["want.toml", "`code`"]),
+        ("outcome = \"refuse\"\ncode = \"no_such_code\"", &["want.toml", "`no_such_code`"]),
+        ("outcome = \"pay\"\ncode = \"no_offers\"", &["want.toml", "`code`"]),
+        ("outcome = \"nothing\"\nmoney = \"1 USD\"", &["want.toml", "`money`"]),
+        ("outcome = \"pay\"\nwhy = 1", &["want.toml", "`why`"]),
+    ] {
+        story(&folder, "one", &terms(URL, PAYEE), want);
+        desk.run(&["policy", "test", name]).await.says(2, parts);
+    }
+    story(&folder, "one", "hello", "outcome = \"pay\"");
+    desk.run(&["policy", "test", name]).await.says(2, &["reply.http"]);
+    story(&folder, "one", &terms(URL, PAYEE), "outcome = \"pay\"");
+    desk.run(&["policy", "test", name]).await.says(4, &["`bursar init`"]);
+    fs::write(folder.join("one/rules.toml"), "[payment]\nmax_per_paymant = 1\n").unwrap();
+    desk.run(&["policy", "test", name]).await.says(4, &["rules.toml", "line 2: ", "did you mean"]);
+    fs::write(folder.join("one/ask.json"), "{\"tool\": \"x402_quote\", \"arguments\": {}}").unwrap();
+    desk.run(&["policy", "test", name]).await.says(2, &["ask.json", "x402_fetch"]);
+}

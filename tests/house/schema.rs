@@ -1,0 +1,302 @@
+//! The published schema of bursar.toml, held against the types that read the file.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use bursar_policy::limit::Scope;
+use bursar_policy::quantity::{ByteSize, Span};
+use bursar_policy::rules::draft::{ContentMode, Draft, HostDraft, PaymentDraft, SandboxDraft};
+use bursar_policy::{Address, Asset, AssetId, ChainId, Currency, Limit, Method, Money, Setting};
+use bursar_vault::rules_file;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::schema_checker::faults;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Every key of the file, with a value that is right.
+const WHOLE: &str = r#"
+[payment]
+max_per_payment = ["0.05 USD", "5 EUR"]
+schemes = ["exact"]
+networks = ["eip155:84532"]
+assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e", "eip155:84532/erc20:0x808456652fdb597867f38412077A9182bf77359F"]
+recipients = ["0x209693Bc6afc0C5328bA36FaF03C514EF312287C"]
+allow_any_recipient = false
+max_lifetime = "5m"
+allow_any_host = false
+repeat_window = "2m"
+max_body = "256 KiB"
+
+[[limit]]
+scope = "all"
+window = "24h"
+max = "5.00 USD"
+count = 3
+
+[[host]]
+origin = "https://api.example.com"
+methods = ["GET", "POST"]
+content = "text"
+recipients = ["0x209693Bc6afc0C5328bA36FaF03C514EF312287C"]
+allow_any_recipient = false
+max_per_payment = "0.01 USD"
+resource_hosts = ["cdn.example.com"]
+body_limit = "1 KiB"
+
+[[asset]]
+id = "eip155:84532/erc20:0x5e11e4000000000000000000000000000000beeF"
+symbol = "TEST"
+decimals = 6
+currency = "EUR"
+eip712_name = "Test"
+eip712_version = "1"
+
+[sandbox]
+hosts = { "shop.test" = "127.0.0.1", "six.test" = "::1" }
+ca = "ca.pem"
+"#;
+
+fn schema() -> Value {
+    serde_json::from_str(&fs::read_to_string(Path::new(ROOT).join("schema/bursar.schema.json")).unwrap()).unwrap()
+}
+
+/// The file as the checker sees it.
+fn document(text: &str) -> Value {
+    let table: toml::Table = text.parse().unwrap_or_else(|fault| panic!("{fault}\n{text}"));
+    serde_json::to_value(table).unwrap()
+}
+
+fn wrong(text: &str) -> Vec<String> {
+    let schema = schema();
+    faults(&schema, &schema, &document(text))
+}
+
+/// The words that a reader lists when it meets one that it does not know.
+fn listed<T: DeserializeOwned>(text: &str) -> BTreeSet<String> {
+    let fault = toml::from_str::<T>(text).err().unwrap();
+    let expected = fault.message().split_once("expected").unwrap().1.to_owned();
+    expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn keys<T: DeserializeOwned>() -> BTreeSet<String> {
+    listed::<T>("no-such-key = 1")
+}
+
+/// A table of the schema: its name for people, its schema, its reader's keys.
+fn tables() -> Vec<(&'static str, Value, BTreeSet<String>)> {
+    let schema = schema();
+    let at = |pointer: &str| schema.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}")).clone();
+    vec![
+        ("", schema.clone(), keys::<Draft>()),
+        ("payment", at("/properties/payment"), keys::<PaymentDraft>()),
+        ("limit", at("/properties/limit/items"), keys::<Limit>()),
+        ("host", at("/properties/host/items"), keys::<HostDraft>()),
+        ("asset", at("/properties/asset/items"), keys::<Asset>()),
+        ("sandbox", at("/properties/sandbox"), keys::<SandboxDraft>()),
+    ]
+}
+
+#[test]
+fn the_schema_has_exactly_the_keys_of_the_reader_and_says_what_each_is() {
+    for (table, schema, keys) in tables() {
+        assert_eq!(schema["additionalProperties"], false, "[{table}] takes unknown keys");
+        let members = schema["properties"].as_object().unwrap();
+        let told: BTreeSet<String> = members.keys().cloned().collect();
+        assert_eq!(told, keys, "[{table}]: the schema on the left, the reader on the right");
+        for (key, member) in members {
+            assert!(
+                member["description"].as_str().is_some_and(|text| text.ends_with('.')),
+                "{table}.{key} is not told"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_schema_requires_what_the_reader_misses() {
+    let whole: toml::Table = WHOLE.parse().unwrap();
+    for (name, schema, keys) in tables() {
+        let required: BTreeSet<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for key in &keys {
+            let mut file = whole.clone();
+            let row = match name {
+                "" => &mut file,
+                table => match file.get_mut(table).unwrap() {
+                    toml::Value::Array(rows) => rows[0].as_table_mut().unwrap(),
+                    one => one.as_table_mut().unwrap(),
+                },
+            };
+            row.remove(key).unwrap_or_else(|| panic!("the sample has no {name}.{key}"));
+            let missed = file.try_into::<Draft>().is_err();
+            assert_eq!(missed, required.contains(key.as_str()), "{name}.{key}");
+        }
+    }
+}
+
+#[test]
+fn the_schema_offers_exactly_the_words_of_the_reader() {
+    let schema = schema();
+    let words = |pointer: &str| -> BTreeSet<String> {
+        let list = schema.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}"));
+        list.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+    };
+    let scopes: BTreeSet<String> = Scope::EVERY.iter().map(|scope| scope.name().to_owned()).collect();
+    assert_eq!(words("/properties/limit/items/properties/scope/enum"), scopes);
+    let methods = words("/properties/host/items/properties/methods/items/enum");
+    assert!(methods.iter().all(|word| word.parse::<Method>().is_ok()) && methods.len() == 3, "{methods:?}");
+    let modes = words("/properties/host/items/properties/content/enum");
+    let reader = listed::<Draft>(&WHOLE.replace("content = \"text\"", "content = \"no-such-word\""));
+    assert_eq!(modes, reader);
+    assert_eq!(serde_json::to_value(ContentMode::default()).unwrap(), "withhold");
+}
+
+#[test]
+fn rules_that_can_be_used_are_right_by_the_schema() {
+    assert_eq!(wrong(WHOLE), [""; 0]);
+    rules_file::parse(
+        &WHOLE
+            .replace(", \"eip155:84532/erc20:0x808456652fdb597867f38412077A9182bf77359F\"", "")
+            .replace(", \"5 EUR\"", ""),
+        Setting::Sandbox,
+    )
+    .unwrap();
+    let mut seen = 0;
+    for entry in fs::read_dir(Path::new(ROOT).join("fixtures")).unwrap() {
+        let Ok(text) = fs::read_to_string(entry.unwrap().path().join("rules.toml")) else { continue };
+        let text = text.replace("{port}", "8443");
+        rules_file::parse(&text, Setting::Sandbox).unwrap();
+        assert_eq!(wrong(&text), [""; 0], "{text}");
+        seen += 1;
+    }
+    assert!(seen > 100, "only {seen} rules files were found");
+}
+
+#[test]
+fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
+    for (from, to) in [
+        ("max_lifetime", "max_lifetimes"),
+        ("\"5m\"", "5"),
+        ("\"5m\"", "\"5 m\""),
+        ("\"5m\"", "\"0m\""),
+        ("\"256 KiB\"", "\"256KiB\""),
+        ("[\"0.05 USD\", \"5 EUR\"]", "[]"),
+        ("[\"0.05 USD\", \"5 EUR\"]", "0.05"),
+        ("[\"0.05 USD\", \"5 EUR\"]", "\"05 USD\""),
+        ("[\"0.05 USD\", \"5 EUR\"]", "\"1,000 USD\""),
+        ("[\"0.05 USD\", \"5 EUR\"]", "\"0.05 usd\""),
+        ("[\"exact\"]", "[\"upto\"]"),
+        ("[\"eip155:84532\"]", "[\"eip155:084532\"]"),
+        ("[\"eip155:84532\"]", "\"eip155:84532\""),
+        ("[\"eip155:84532\"]", "[\"eip155:84532\", \"eip155:84532\"]"),
+        ("recipients = [\"0x209693Bc6afc0C5328bA36FaF03C514EF312287C\"]", ""),
+        ("allow_any_recipient = false", "allow_any_recipient = true"),
+        ("0x209693Bc", "0x209693B"),
+        ("\"all\"", "\"everything\""),
+        ("\"24h\"", "\"a day\""),
+        ("count = 3", "count = 0"),
+        ("count = 3", "count = 4294967296"),
+        ("https://api.example.com", "https://api.example.com/path"),
+        ("https://api.example.com", "api.example.com"),
+        ("[\"GET\", \"POST\"]", "[\"get\"]"),
+        ("content = \"text\"", "content = \"all\""),
+        ("symbol = \"TEST\"", ""),
+        ("decimals = 6", "decimals = 19"),
+        ("\"ca.pem\"", "\"../ca.pem\""),
+        ("[sandbox]", "[sandbox]\nport = 1"),
+        ("[[host]]", "[[hosts]]"),
+    ] {
+        assert!(WHOLE.contains(from), "{from}");
+        let text = WHOLE.replacen(from, to, 1);
+        assert!(rules_file::parse(&text, Setting::Sandbox).is_err(), "{from} → {to} can be used");
+        assert!(!wrong(&text).is_empty(), "{from} → {to} is right by the schema");
+    }
+}
+
+#[test]
+fn every_text_that_a_pattern_lets_through_is_read() {
+    let schema = schema();
+    let reads = |pointer: &str, read: &dyn Fn(&str) -> bool| {
+        let pattern = schema.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}"));
+        let inner = pattern.trim_start_matches('^').trim_end_matches('$');
+        let strategy = proptest::string::string_regex(inner).unwrap();
+        let mut runner = TestRunner::deterministic();
+        for _ in 0..200 {
+            let text = strategy.new_tree(&mut runner).unwrap().current();
+            assert!(read(&text), "{pointer} lets `{text}` through");
+        }
+    };
+    reads("/definitions/money/pattern", &|text| text.parse::<Money>().is_ok());
+    reads("/definitions/span/pattern", &|text| text.parse::<Span>().is_ok());
+    reads("/definitions/size/pattern", &|text| text.parse::<ByteSize>().is_ok());
+    reads("/definitions/network/pattern", &|text| text.parse::<ChainId>().is_ok());
+    reads("/properties/asset/items/properties/currency/pattern", &|text| text.parse::<Currency>().is_ok());
+    // A checksum is more than a pattern can ask; the same digits in lower case are always read.
+    let lower = |text: &str| text.to_ascii_lowercase();
+    reads("/definitions/asset_id/pattern", &|text| lower(text).parse::<AssetId>().is_ok());
+    reads("/definitions/recipients/items/pattern", &|text| lower(text).parse::<Address>().is_ok());
+}
+
+#[test]
+fn a_mistyped_key_of_every_table_is_told_with_the_right_one() {
+    let whole: toml::Table = WHOLE.parse().unwrap();
+    for (table, _, keys) in tables() {
+        for key in keys {
+            // A letter too many, one too few, two changed places: at the end, where no other key is nearer.
+            let swapped = swap(&key);
+            for mistyped in [format!("{key}x"), key[..key.len() - 1].to_owned(), swapped] {
+                let text = respelt(&whole, table, &key, &mistyped);
+                let said = rules_file::draft(&text).unwrap_err().to_string();
+                let right = said.contains(&format!("unknown key `{mistyped}`; did you mean `{key}`?"));
+                // The last letter of `ca` is half of it, and a swap may be another word's neighbour.
+                assert!(right || key.len() < 4, "{table}.{mistyped}: {said}");
+                assert!(said.starts_with("line "), "{said}");
+            }
+        }
+    }
+}
+
+/// The word with its first two letters in the wrong order.
+fn swap(word: &str) -> String {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.swap(0, 1);
+    letters.into_iter().collect()
+}
+
+/// The whole file with one key of one table spelt otherwise.
+fn respelt(whole: &toml::Table, table: &str, key: &str, mistyped: &str) -> String {
+    let mut text = String::new();
+    for (name, value) in whole {
+        let rows = match value {
+            toml::Value::Array(rows) => rows.clone(),
+            one => vec![one.clone()],
+        };
+        let shown = if table.is_empty() && name == key { mistyped } else { name };
+        for row in rows {
+            let (open, close) = if value.is_array() { ("[[", "]]") } else { ("[", "]") };
+            text.push_str(&format!("{open}{shown}{close}\n"));
+            for (inner, value) in row.as_table().unwrap() {
+                let shown = if table == name && inner == key { mistyped } else { inner };
+                text.push_str(&format!("{shown} = {}\n", inline(value)));
+            }
+        }
+    }
+    text
+}
+
+fn inline(value: &toml::Value) -> String {
+    match value {
+        toml::Value::Table(table) => {
+            let members: Vec<String> =
+                table.iter().map(|(key, value)| format!("{} = {}", json!(key), inline(value))).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        toml::Value::Array(list) => format!("[{}]", list.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        one => serde_json::to_string(one).unwrap(),
+    }
+}
