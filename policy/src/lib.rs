@@ -25,6 +25,7 @@ pub mod limit;
 pub mod money;
 pub mod network_name;
 pub mod offer;
+pub mod path_prefix;
 pub mod quantity;
 pub mod quoted;
 pub mod refusal;
@@ -43,6 +44,7 @@ pub use gate::{Finding, Judgement, OfferReport, Vetted, inspect, judge, may_visi
 pub use limit::{Limit, PaymentFacts, Scope, TallyKey, Window};
 pub use money::{Amount, AmountFault, Currency, Money};
 pub use offer::{Challenge, Offer, Said, Version};
+pub use path_prefix::PathPrefix;
 pub use quoted::Quoted;
 pub use refusal::{Audience, Refusal, Severity};
 pub use rules::draft::{ContentMode, Draft, Setting};

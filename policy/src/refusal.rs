@@ -64,9 +64,9 @@ pub enum Refusal {
     },
     /// The URL is not https.
     HttpsRequired,
-    /// No host rule covers the origin.
+    /// No host rule covers the URL.
     HostNotAllowed {
-        /// The origin.
+        /// The origin, and the path too where only paths of that origin are listed.
         origin: String,
     },
     /// The host rule does not list the method.

@@ -8,17 +8,20 @@ use core::net::IpAddr;
 use crate::address_class::{AddressClass, classify};
 use crate::asset::Asset;
 use crate::chain::{Address, AssetId, ChainId};
-use crate::errand::Method;
 use crate::limit::Limit;
 use crate::money::{Amount, Currency, Money};
-use crate::site::{Host, Origin, Scheme};
+use crate::path_prefix::PathPrefix;
+use crate::site::{Host, Origin, Scheme, Site};
 
 mod build;
 pub mod draft;
 mod fault;
+mod hosts;
 
 pub use self::draft::{ContentMode, Setting};
 pub use self::fault::RuleFault;
+pub use self::hosts::HostRule;
+use self::hosts::{Hosts, Paths};
 
 /// What an operator allowed. Made by [`Rules::new`] only, which refuses every contradiction; with
 /// nothing listed, nothing is allowed.
@@ -63,75 +66,11 @@ pub(crate) enum Recipients {
 }
 
 impl Recipients {
-    fn allow(&self, payee: &Address) -> bool {
+    pub(crate) fn allow(&self, payee: &Address) -> bool {
         match self {
             Self::Any => true,
             Self::Listed(listed) => listed.contains(payee),
         }
-    }
-}
-
-/// Who may be asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Hosts {
-    /// Every https host on its default port, by the same rule.
-    Any(HostRule),
-    /// Whoever is listed.
-    Listed(BTreeMap<Origin, HostRule>),
-}
-
-/// What holds for one origin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostRule {
-    methods: Vec<Method>,
-    content: ContentMode,
-    recipients: Recipients,
-    ceilings: BTreeMap<Currency, Money>,
-    resource_hosts: Vec<Host>,
-    body_limit_bytes: u64,
-}
-
-impl HostRule {
-    /// Whether it lists `method`.
-    #[must_use]
-    pub fn allows_method(&self, method: Method) -> bool {
-        self.methods.contains(&method)
-    }
-
-    /// The methods that it lists.
-    #[must_use]
-    pub fn methods(&self) -> &[Method] {
-        &self.methods
-    }
-
-    /// How much of an answer the model sees.
-    #[must_use]
-    pub const fn content(&self) -> ContentMode {
-        self.content
-    }
-
-    /// Whether `payee` may be paid for this origin.
-    #[must_use]
-    pub fn allows_payee(&self, payee: &Address) -> bool {
-        self.recipients.allow(payee)
-    }
-
-    /// Its own ceiling for one payment in `currency`, lower than the general one.
-    #[must_use]
-    pub fn ceiling(&self, currency: Currency) -> Option<Money> {
-        self.ceilings.get(&currency).copied()
-    }
-
-    /// Whether the seller may name `host` as the resource of its terms.
-    #[must_use]
-    pub fn allows_resource_host(&self, host: &Host) -> bool {
-        self.resource_hosts.contains(host)
-    }
-
-    /// The largest body that may be sent, in bytes.
-    #[must_use]
-    pub const fn body_limit_bytes(&self) -> u64 {
-        self.body_limit_bytes
     }
 }
 
@@ -189,13 +128,16 @@ impl Rules {
         }
     }
 
-    /// The rule for `origin`, listed or general; `None` means that it may not be asked.
+    /// The rule for `site`: of the entries for its origin the one with the longest path that `site` lies under, or
+    /// the general rule; `None` means that it may not be asked.
+    ///
+    /// Costs one look-up among the origins and one for each leading part of the path, however many hosts are listed.
     #[must_use]
-    pub fn host_rule(&self, origin: &Origin) -> Option<&HostRule> {
+    pub fn host_rule(&self, site: &Site) -> Option<&HostRule> {
         match &self.hosts {
-            Hosts::Listed(listed) => listed.get(origin),
+            Hosts::Listed(listed) => listed.get(site.origin())?.rule_for(site.path()),
             Hosts::Any(rule) => {
-                let usual_port = origin.port == Scheme::Https.default_port();
+                let usual_port = site.port() == Scheme::Https.default_port();
                 (usual_port || self.setting == Setting::Sandbox).then_some(rule)
             }
         }
@@ -207,11 +149,25 @@ impl Rules {
         matches!(self.hosts, Hosts::Any(_))
     }
 
-    /// The origins that are listed; none when any host may be asked.
+    /// The origins that are listed, each once; none when any host may be asked.
     pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+        self.listed().map(|(origin, _)| origin)
+    }
+
+    /// Every entry with its origin and path; none when any host may be asked.
+    pub fn host_rules(&self) -> impl Iterator<Item = (&Origin, &PathPrefix, &HostRule)> {
+        self.listed().flat_map(|(origin, paths)| paths.iter().map(move |(path, rule)| (origin, path, rule)))
+    }
+
+    /// Whether paths of `origin` are listed, but not the whole of it.
+    pub(crate) fn lists_paths_of(&self, origin: &Origin) -> bool {
+        matches!(&self.hosts, Hosts::Listed(listed) if listed.contains_key(origin))
+    }
+
+    fn listed(&self) -> impl Iterator<Item = (&Origin, &Paths)> {
         let listed = match &self.hosts {
             Hosts::Any(_) => None,
-            Hosts::Listed(listed) => Some(listed.keys()),
+            Hosts::Listed(listed) => Some(listed.iter()),
         };
         listed.into_iter().flatten()
     }
@@ -241,10 +197,10 @@ impl Rules {
         self.body_cap_bytes
     }
 
-    /// How much of an answer from `origin` the model sees; nothing when no rule covers it.
+    /// How much of an answer from `site` the model sees; nothing when no rule covers it.
     #[must_use]
-    pub fn content_mode(&self, origin: &Origin) -> ContentMode {
-        self.host_rule(origin).map_or(ContentMode::Withhold, HostRule::content)
+    pub fn content_mode(&self, site: &Site) -> ContentMode {
+        self.host_rule(site).map_or(ContentMode::Withhold, HostRule::content)
     }
 
     /// Names and the loopback addresses that stand for them. Empty outside a sandbox.

@@ -39,12 +39,11 @@ fn lines(rules: &Rules) -> Vec<(&'static str, String)> {
         ),
     ));
     let sellers: Vec<String> = rules
-        .origins()
-        .map(|origin| {
-            let methods = rules
-                .host_rule(origin)
-                .map(|rule| rule.methods().iter().map(|method| method.as_str()).collect::<Vec<_>>());
-            format!("{origin} ({})", methods.unwrap_or_default().join(" "))
+        .host_rules()
+        .map(|(origin, path, rule)| {
+            let methods: Vec<&str> = rule.methods().iter().map(|method| method.as_str()).collect();
+            let path = if path.is_root() { "" } else { path.as_str() };
+            format!("{origin}{path} ({})", methods.join(" "))
         })
         .collect();
     lines.push(("sellers", if rules.allow_any_host() { "every https host".to_owned() } else { joined(sellers) }));

@@ -7,7 +7,8 @@ use core::fmt::Display;
 use core::net::IpAddr;
 
 use super::draft::{Ceilings, Draft, HostDraft, PaymentDraft, SandboxDraft, Setting};
-use super::{AllowedAsset, HostRule, Hosts, Recipients, RuleFault, Rules};
+use super::hosts::{HostRule, Hosts, Paths};
+use super::{AllowedAsset, Recipients, RuleFault, Rules};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
 use crate::chain::{Address, AssetId, ChainId};
@@ -90,10 +91,17 @@ impl Rules {
         }
     }
 
-    fn listed_hosts(&self, hosts: Vec<HostDraft>) -> Result<BTreeMap<Origin, HostRule>, RuleFault> {
-        check_twice("[[host]]", hosts.iter().map(|host| &host.origin))?;
-        let rule = |host: HostDraft| Ok((host.origin.clone(), self.host_rule_of(host)?));
-        hosts.into_iter().map(rule).collect()
+    fn listed_hosts(&self, hosts: Vec<HostDraft>) -> Result<BTreeMap<Origin, Paths>, RuleFault> {
+        let mut listed: BTreeMap<Origin, Paths> = BTreeMap::new();
+        for host in hosts {
+            let (origin, path) = (host.origin.clone(), host.path.clone());
+            let rule = self.host_rule_of(host)?;
+            listed.entry(origin.clone()).or_insert_with(Paths::new).add(path, rule).map_err(|path| {
+                let at = if path.is_root() { "" } else { path.as_str() };
+                RuleFault::Twice { what: "[[host]]", value: alloc::format!("{origin}{at}") }
+            })?;
+        }
+        Ok(listed)
     }
 
     fn host_rule_of(&self, host: HostDraft) -> Result<HostRule, RuleFault> {

@@ -12,6 +12,7 @@ use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Method;
 use crate::limit::Limit;
 use crate::money::Money;
+use crate::path_prefix::PathPrefix;
 use crate::quantity::{ByteSize, Span};
 use crate::site::{Host, Origin};
 
@@ -78,12 +79,15 @@ pub struct PaymentDraft {
     pub max_body: Option<ByteSize>,
 }
 
-/// `[[host]]`: what holds for one origin.
+/// `[[host]]`: what holds for one origin, or for one part of it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostDraft {
     /// Scheme, host and port.
     pub origin: Origin,
+    /// The part of the origin, by whole segments; all of it by default. The longest that covers a URL counts.
+    #[serde(default = "PathPrefix::root")]
+    pub path: PathPrefix,
     /// The methods; GET and HEAD by default.
     #[serde(default)]
     pub methods: Option<Vec<Method>>,

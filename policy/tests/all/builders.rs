@@ -48,6 +48,7 @@ pub(crate) fn draft() -> Draft {
 pub(crate) fn host(origin: &str) -> HostDraft {
     HostDraft {
         origin: origin.parse().unwrap(),
+        path: PathPrefix::root(),
         methods: None,
         content: ContentMode::Withhold,
         recipients: None,

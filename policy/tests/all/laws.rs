@@ -112,6 +112,12 @@ const TIGHTENINGS: &[Tightening] = &[
     ("host ceiling", |draft| first_host(draft, |host| host.max_per_payment = Some(Ceilings(vec![money("0.02 USD")])))),
     ("shorter life", |draft| draft.payment.max_lifetime = Some("10s".parse().unwrap())),
     ("one host less", |draft| draft.hosts.retain(|host| host.origin.to_string() != ORIGIN)),
+    ("only a part of the host", |draft| first_host(draft, |host| host.path = "/v1/".parse().unwrap())),
+    ("another part of the host", |draft| first_host(draft, |host| host.path = "/v2".parse().unwrap())),
+    ("a tighter part of the host", |draft| {
+        let max_per_payment = Some(Ceilings(vec![money("0.01 USD")]));
+        draft.hosts.push(HostDraft { path: "/v1/".parse().unwrap(), max_per_payment, ..host(ORIGIN) });
+    }),
     ("no host", |draft| draft.hosts.clear()),
     ("default methods", |draft| first_host(draft, |host| host.methods = None)),
     ("no method", |draft| first_host(draft, |host| host.methods = Some(Vec::new()))),

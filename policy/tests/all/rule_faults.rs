@@ -82,6 +82,13 @@ fn hosts_are_listed_or_any() {
     );
     let twice = "[[host]]\norigin = \"https://a.test\"\n[[host]]\norigin = \"https://A.test:443\"";
     contradiction(&[], twice, "lists `https://a.test` twice");
+    let part = |path: &str| format!("[[host]]\norigin = \"https://a.test\"\npath = \"{path}\"\n");
+    contradiction(&[], &(part("/v1") + &part("/V1/")), "lists `https://a.test/V1/` twice");
+    contradiction(&[], &(part("/") + "[[host]]\norigin = \"https://a.test\""), "lists `https://a.test` twice");
+    assert!(parse(&file(&[], &(part("/") + &part("/v1") + &part("/v1/x"))), Setting::Real).is_ok());
+    for bad in ["v1", "", "/a//b", "/a/../b", "/%61", "/a?b", "/a;b", "/a%2Fb"] {
+        refused(&[], &part(bad), "a path begins with `/`");
+    }
     for (origin, part) in [
         ("https://*.a.test", "`*`"),
         ("*", "https://"),

@@ -149,9 +149,10 @@ fn the_getters_say_what_was_written() {
     let rules = parse(&text, Setting::Real).unwrap();
     assert_eq!((rules.max_lifetime_s(), rules.repeat_window_s(), rules.body_cap_bytes()), (90, 300, 1 << 20));
     let origin: Origin = "https://a.test".parse().unwrap();
-    assert_eq!(rules.content_mode(&origin), ContentMode::Text);
-    assert_eq!(rules.content_mode(&"https://b.test".parse().unwrap()), ContentMode::Withhold);
-    let rule = rules.host_rule(&origin).unwrap();
+    let site: Site = "https://a.test/x".parse().unwrap();
+    assert_eq!(rules.content_mode(&site), ContentMode::Text);
+    assert_eq!(rules.content_mode(&"https://b.test/".parse().unwrap()), ContentMode::Withhold);
+    let rule = rules.host_rule(&site).unwrap();
     assert_eq!(rule.methods(), [Method::Get, Method::Head]);
     assert!(rule.allows_resource_host(&"b.test".parse().unwrap()));
     assert!(rule.allows_payee(&address("0x1111111111111111111111111111111111111111")));

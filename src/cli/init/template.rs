@@ -81,6 +81,8 @@ fn quoted<T: Display>(items: &[T]) -> String {
 }
 
 const HOST_CHOICES: &str = "\
+# Only this part of the site, by whole segments; all of it when left out. Of several entries the longest path counts.
+# path = \"/v1/\"
 # The methods that may be used there; GET and HEAD when left out.
 # methods = [\"GET\", \"HEAD\", \"POST\"]
 # What the model sees of an answer: `withhold` (status, type, size and hash) or `text` (up to 10 KiB, marked untrusted).
@@ -92,6 +94,7 @@ const HOST_CHOICES: &str = "\
 const HOST_EXAMPLE: &str = "\
 # [[host]]
 # origin = \"https://api.example.com\"
+# path = \"/v1/\"
 # methods = [\"GET\", \"HEAD\", \"POST\"]
 # content = \"text\"
 # recipients = [\"0x…\"]
