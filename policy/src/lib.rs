@@ -36,7 +36,7 @@ pub mod terms;
 pub use address_class::{AddressClass, classify};
 pub use asset::{Asset, AssetFault, AssetTable};
 pub use authorization::{Authorization, Domain, validity};
-pub use budget::{Admitted, SessionStanding, Standing, Total, admit};
+pub use budget::{Admitted, SessionStanding, Standing, Total, Unresolved, admit};
 pub use chain::{Address, AddressFault, AssetId, ChainId};
 pub use digest::Digest;
 pub use errand::{Body, BodyType, Errand, Method, PaymentId, PurchaseId, QuoteId, SessionId, SessionName};

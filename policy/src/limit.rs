@@ -11,7 +11,7 @@ use crate::chain::{Address, AssetId};
 use crate::errand::SessionId;
 use crate::money::{Currency, Money};
 use crate::quantity::{Span, SpanFault};
-use crate::site::Origin;
+use crate::site::Site;
 use crate::text_form::text_form;
 
 /// Whose payments a limit adds up.
@@ -124,6 +124,17 @@ impl Limit {
     pub fn key(&self, facts: &PaymentFacts) -> TallyKey {
         TallyKey::new(self.scope, facts, self.max.map(Money::currency))
     }
+
+    /// The key that this limit reads for every payment of `session`; `None` when it depends on more than the session.
+    #[must_use]
+    pub fn key_of_session(&self, session: &SessionId) -> Option<TallyKey> {
+        let currency = self.max.map(Money::currency);
+        match self.scope {
+            Scope::All => Some(TallyKey::named(self.scope, "", currency)),
+            Scope::Session => Some(TallyKey::named(self.scope, &format!("|{session}"), currency)),
+            Scope::Host | Scope::Payee | Scope::Asset => None,
+        }
+    }
 }
 
 /// What a limit may ask about one payment.
@@ -132,8 +143,8 @@ impl Limit {
 pub struct PaymentFacts {
     /// The session that pays.
     pub session: SessionId,
-    /// The origin that is paid for, as far as `serve` is believed.
-    pub origin: Origin,
+    /// The URL that is paid for, as far as `serve` is believed. Limits ask about its origin.
+    pub site: Site,
     /// The payee.
     pub payee: Address,
     /// The asset.
@@ -163,12 +174,22 @@ impl TallyKey {
         let subject = match scope {
             Scope::All => String::new(),
             Scope::Session => format!("|{}", facts.session),
-            Scope::Host => format!("|{}", facts.origin),
+            Scope::Host => format!("|{}", facts.site.origin()),
             Scope::Payee => format!("|{}:{}", facts.asset.chain, facts.payee),
             Scope::Asset => format!("|{}", facts.asset),
         };
+        Self::named(scope, &subject, currency)
+    }
+
+    fn named(scope: Scope, subject: &str, currency: Option<Currency>) -> Self {
         let currency = currency.as_ref().map_or("*", Currency::letters);
         Self(format!("{scope}{subject}|{currency}"))
+    }
+
+    /// The key of everything that `session` spends in `currency`.
+    #[must_use]
+    pub fn of_session(session: &SessionId, currency: Currency) -> Self {
+        Self::named(Scope::Session, &format!("|{session}"), Some(currency))
     }
 
     /// Its text.

@@ -239,6 +239,15 @@ pub enum Refusal {
         /// What does not fit.
         breach: Breach,
     },
+    /// Earlier payments to the same host or payee ran out unresolved, as many as are allowed.
+    TooManyUnresolved {
+        /// The host or the payee.
+        scope: Scope,
+        /// How many there are.
+        unresolved: u32,
+        /// How many there may be.
+        max: u32,
+    },
 }
 
 /// What of a limit does not fit one more payment.

@@ -35,6 +35,7 @@ pub struct Rules {
     recipients: Recipients,
     hosts: Hosts,
     limits: Vec<Limit>,
+    max_unresolved: u32,
     max_lifetime_s: u64,
     repeat_window_s: u64,
     body_cap_bytes: u64,

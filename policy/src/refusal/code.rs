@@ -121,6 +121,8 @@ kinds! {
         "tell the seller to leave at least 10 seconds to pay";
     OverLimit "over_limit" Security Limit
         "wait, or raise the [[limit]] in the rules";
+    TooManyUnresolved "too_many_unresolved" Security Limit
+        "find out with `bursar log` what became of them, or raise max_unresolved for the host";
 }
 
 const _: () = assert!(all_differ(&Refusal::CODES), "a refusal code is used twice");

@@ -102,6 +102,9 @@ fn of_an_offer(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(out, "the limit `{scope}` over `{window}` would be exceeded: ")?;
             limit(breach, out)
         }
+        R::TooManyUnresolved { scope, unresolved, max } => {
+            write!(out, "payments to this {scope} that ran out unresolved: {unresolved}, and {max} may be")
+        }
         // Everything before an offer is written by `write`.
         _ => out.write_str("refused"),
     }

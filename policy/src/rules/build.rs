@@ -30,6 +30,9 @@ const BODY_BYTES: Range = Range { default: 256 << 10, least: 1, most: 64 << 20 }
 /// `body_limit`, in bytes: default, least and most.
 const SENT_BYTES: Range = Range { default: 64 << 10, least: 1, most: 64 << 10 };
 
+/// `max_unresolved`: default, least and most.
+const UNRESOLVED: Range = Range { default: 1, least: 1, most: 1_000_000 };
+
 struct Range {
     default: u64,
     least: u64,
@@ -66,6 +69,7 @@ impl Rules {
             recipients,
             hosts: Hosts::Listed(BTreeMap::new()),
             limits,
+            max_unresolved: unresolved(payment.max_unresolved)?,
             max_lifetime_s: span("max_lifetime", payment.max_lifetime, LIFETIME_S)?,
             repeat_window_s: span("repeat_window", payment.repeat_window, REPEAT_S)?,
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
@@ -88,6 +92,7 @@ impl Rules {
             ceilings: BTreeMap::new(),
             resource_hosts: Vec::new(),
             body_limit_bytes: SENT_BYTES.default,
+            max_unresolved: self.max_unresolved,
         }
     }
 
@@ -122,6 +127,7 @@ impl Rules {
             content: host.content,
             recipients: self.host_recipients(&host)?,
             ceilings: self.host_ceilings(&host)?,
+            max_unresolved: host.max_unresolved.map_or(Ok(self.max_unresolved), |own| unresolved(Some(own)))?,
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
             resource_hosts: host.resource_hosts,
         })
@@ -308,6 +314,11 @@ fn listed_once(listed: &[Address]) -> Result<BTreeSet<Address>, RuleFault> {
 fn span(what: &'static str, given: Option<Span>, range: Range) -> Result<u64, RuleFault> {
     let text = |secs| Span::from_secs(secs).map(|span| span.to_string()).unwrap_or_default();
     within(what, given.map(Span::secs), range, text)
+}
+
+fn unresolved(given: Option<u32>) -> Result<u32, RuleFault> {
+    let value = within("max_unresolved", given.map(u64::from), UNRESOLVED, |number| number.to_string())?;
+    Ok(u32::try_from(value).unwrap_or(1))
 }
 
 fn size(what: &'static str, given: Option<ByteSize>, range: Range) -> Result<u64, RuleFault> {

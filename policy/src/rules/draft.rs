@@ -74,6 +74,10 @@ pub struct PaymentDraft {
     /// How long an identical call gets the first one's result; 2 minutes by default.
     #[serde(default)]
     pub repeat_window: Option<Span>,
+    /// With how many payments of one host, or to one payee, that ran out unresolved no further one is made; 1 by
+    /// default. What is in flight does not count.
+    #[serde(default)]
+    pub max_unresolved: Option<u32>,
     /// How much of an answer is kept; 256 KiB by default.
     #[serde(default)]
     pub max_body: Option<ByteSize>,
@@ -106,6 +110,9 @@ pub struct HostDraft {
     /// Other hosts that this seller may name as the resource of its terms.
     #[serde(default)]
     pub resource_hosts: Vec<Host>,
+    /// `max_unresolved` for payments to this host, in place of that of `[payment]`.
+    #[serde(default)]
+    pub max_unresolved: Option<u32>,
     /// The largest body that may be sent; 64 KiB by default and at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,

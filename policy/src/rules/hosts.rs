@@ -76,6 +76,7 @@ pub struct HostRule {
     pub(super) ceilings: BTreeMap<Currency, Money>,
     pub(super) resource_hosts: Vec<Host>,
     pub(super) body_limit_bytes: u64,
+    pub(super) max_unresolved: u32,
 }
 
 impl HostRule {
@@ -113,6 +114,12 @@ impl HostRule {
     #[must_use]
     pub fn allows_resource_host(&self, host: &Host) -> bool {
         self.resource_hosts.contains(host)
+    }
+
+    /// With how many unresolved payments of this origin, or of one payee, no further one is made.
+    #[must_use]
+    pub const fn max_unresolved(&self) -> u32 {
+        self.max_unresolved
     }
 
     /// The largest body that may be sent, in bytes.

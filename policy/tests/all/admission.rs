@@ -13,7 +13,7 @@ fn session() -> SessionId {
 pub(crate) fn facts() -> PaymentFacts {
     PaymentFacts {
         session: session(),
-        origin: ORIGIN.parse().unwrap(),
+        site: "https://api.merchant.test/v1/data".parse().unwrap(),
         payee: address(PAYEE),
         asset: usdc(),
         money: money("0.01 USD"),
@@ -46,6 +46,7 @@ fn standing(rules: &Rules) -> Standing {
             closed: false,
         },
         totals: rules.limits().iter().map(total).collect(),
+        unresolved: Unresolved::default(),
     }
 }
 
@@ -103,6 +104,42 @@ fn all_reasons_are_collected() {
     });
     let expected = ["frozen", "ledger_latched", "session_expired", "over_session_budget", "over_limit"];
     assert_eq!(codes(&reasons), expected);
+}
+
+#[test]
+fn unresolved_payments_shut_the_host_and_the_payee() {
+    let scopes = |host, payee| {
+        let lost = |standing: &mut Standing| standing.unresolved = Unresolved { host, payee };
+        let scope = |reason: &Refusal| match reason {
+            Refusal::TooManyUnresolved { scope, max: 1, .. } => *scope,
+            other => panic!("{other:?}"),
+        };
+        refusals(lost).iter().map(scope).collect::<Vec<_>>()
+    };
+    assert_eq!(scopes(1, 0), [Scope::Host]);
+    assert_eq!(scopes(0, 1), [Scope::Payee]);
+    assert_eq!(scopes(7, u32::MAX), [Scope::Host, Scope::Payee]);
+}
+
+#[test]
+fn a_host_may_have_more_unresolved_than_others() {
+    let mut patient = draft();
+    patient.payment.max_unresolved = Some(2);
+    patient.hosts[0].max_unresolved = Some(4);
+    let patient = rules(patient);
+    let with = |host, payee| {
+        let standing = Standing { unresolved: Unresolved { host, payee }, ..standing(&patient) };
+        admitted(&patient, &standing, 10_000).is_ok()
+    };
+    assert!(with(3, 3) && !with(4, 0) && !with(0, 4));
+}
+
+#[test]
+fn a_payment_for_a_site_without_a_rule_is_not_admitted() {
+    let rules = five_dollars();
+    let elsewhere = PaymentFacts { site: "https://evil.test/".parse().unwrap(), ..facts() };
+    let refused = admit(&rules, &standing(&rules), vetted(&rules, 10_000), elsewhere, NOW_S).unwrap_err();
+    assert_eq!(codes(&refused), ["host_not_allowed"]);
 }
 
 #[test]

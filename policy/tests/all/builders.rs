@@ -36,6 +36,7 @@ pub(crate) fn draft() -> Draft {
             max_lifetime: None,
             allow_any_host: false,
             repeat_window: None,
+            max_unresolved: None,
             max_body: None,
         },
         limits: Vec::new(),
@@ -55,6 +56,7 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         allow_any_recipient: false,
         max_per_payment: None,
         resource_hosts: Vec::new(),
+        max_unresolved: None,
         body_limit: None,
     }
 }

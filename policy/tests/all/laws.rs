@@ -70,6 +70,7 @@ fn near_offer() -> impl Strategy<Value = Offer> {
 /// Rules that allow a good deal, with all that can be taken away.
 fn loose() -> Draft {
     let mut loose = draft();
+    loose.payment.max_unresolved = Some(3);
     loose.payment.networks = vec![ChainId::BASE, ChainId::new(137)];
     let polygon = "eip155:137/erc20:0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359";
     loose.payment.assets = vec![usdc(), polygon.parse().unwrap()];
@@ -123,6 +124,8 @@ const TIGHTENINGS: &[Tightening] = &[
     ("no method", |draft| first_host(draft, |host| host.methods = Some(Vec::new()))),
     ("smaller body", |draft| first_host(draft, |host| host.body_limit = Some("1 KiB".parse().unwrap()))),
     ("no resource host", |draft| first_host(draft, |host| host.resource_hosts.clear())),
+    ("fewer unresolved", |draft| draft.payment.max_unresolved = Some(2)),
+    ("fewer unresolved of one host", |draft| first_host(draft, |host| host.max_unresolved = Some(1))),
     ("a limit", |draft| {
         let window = Window::Lifetime;
         draft.limits.push(Limit { scope: Scope::All, window, max: Some(money("0.03 USD")), count: None });
@@ -155,7 +158,7 @@ fn near_errand() -> impl Strategy<Value = Errand> {
 }
 
 /// A ledger that has counted `used` and `count` under every limit.
-fn standing(rules: &Rules, facts: &PaymentFacts, used: Money, count: u32) -> Standing {
+fn standing(rules: &Rules, facts: &PaymentFacts, used: Money, count: u32, unresolved: Unresolved) -> Standing {
     let total = |limit: &Limit| Total { limit: *limit, key: limit.key(facts), amount: used, count };
     Standing {
         frozen: false,
@@ -168,6 +171,7 @@ fn standing(rules: &Rules, facts: &PaymentFacts, used: Money, count: u32) -> Sta
             closed: false,
         },
         totals: rules.limits().iter().map(total).collect(),
+        unresolved,
     }
 }
 
@@ -216,6 +220,7 @@ proptest! {
         errand in near_errand(),
         used in 0..60_000_u128,
         count in 0..3_u32,
+        lost in (0..4_u32, 0..4_u32),
     ) {
         let mut tight = loose();
         for (_, tighten) in &tightenings {
@@ -232,14 +237,15 @@ proptest! {
         prop_assert_eq!(again.as_ref().ok().map(Vetted::get), Some(&terms), "{:?}", names);
         let facts = PaymentFacts {
             session: SessionId::from_random([1; 16]),
-            origin: errand.site.origin().clone(),
+            site: errand.site.clone(),
             payee: terms.payee,
             asset: terms.asset_id(),
             money: Money::of(terms.amount, tight.asset(&terms.asset_id()).unwrap()).unwrap(),
         };
+        let unresolved = Unresolved { host: lost.0, payee: lost.1 };
         let used = Money::new(Currency::USD, used * 1_000_000_000_000);
         let under = |rules: &Rules, vetted| {
-            admit(rules, &standing(rules, &facts, used, count), vetted, facts.clone(), NOW_S).is_ok()
+            admit(rules, &standing(rules, &facts, used, count, unresolved), vetted, facts.clone(), NOW_S).is_ok()
         };
         let (tightly, loosely) = (under(&tight, vetted), under(loose, again.unwrap()));
         prop_assert!(loosely || !tightly, "{:?}", names);

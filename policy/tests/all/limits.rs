@@ -8,7 +8,7 @@ use crate::builders::{PAYEE, address, money, usdc};
 fn facts() -> PaymentFacts {
     PaymentFacts {
         session: SessionId::from_random([1; 16]),
-        origin: "https://api.merchant.test".parse().unwrap(),
+        site: "https://api.merchant.test/v1".parse().unwrap(),
         payee: address(PAYEE),
         asset: usdc(),
         money: money("0.01 USD"),

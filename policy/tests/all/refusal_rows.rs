@@ -84,6 +84,7 @@ fn rows() -> Vec<(&'static str, Row)> {
         )),
         ("lifetime_too_short", only(Offer { max_timeout: Said::Number("9".into()), ..offer() })),
         ("over_limit", Admit(admission::refusals(|standing| standing.totals[0].amount = money("4.995 USD")))),
+        ("too_many_unresolved", Admit(admission::refusals(|standing| standing.unresolved.host = 1))),
     ]
 }
 

@@ -203,6 +203,9 @@ fn lengths_and_sizes_have_a_sensible_range() {
     contradiction(&[("max_lifetime", "\"61m\"")], "", "give 10s to 1h");
     contradiction(&[("repeat_window", "\"25h\"")], "", "give 1s to 1d");
     contradiction(&[("max_body", "\"65 MiB\"")], "", "give 1 B to 64 MiB");
+    contradiction(&[("max_unresolved", "0")], "", "`max_unresolved` is `0`; give 1 to 1000000");
+    let host = "[[host]]\norigin = \"https://a.test\"\nmax_unresolved = 0";
+    contradiction(&[], host, "`max_unresolved` is `0`; give 1 to 1000000");
     for (key, bad) in [("max_lifetime", "1e3"), ("max_lifetime", "300"), ("max_body", "99999999999999999999")] {
         refused(&[(key, bad)], "", "");
     }

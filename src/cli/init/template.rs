@@ -59,6 +59,9 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
          {payees}\n\
          # How long a signed payment may stay valid. A seller that asks for longer gets this.\n\
          max_lifetime = \"5m\"\n\
+         # With this many payments of one host, or to one payee, that ran out with nothing delivered and nothing settled,\n\
+         # no further one is made. A host may have a number of its own. What is in flight does not count.\n\
+         max_unresolved = 1\n\
          \n\
          # Limits: scope all, session, host, payee or asset; window like \"90m\", \"24h\", \"7d\" or \"lifetime\";\n\
          # `max` is an amount, `count` a number of payments; either or both. All of them hold at once.\n\

@@ -320,13 +320,8 @@ pub(super) fn decide(
     let Some(money) = rules.asset(&asset).and_then(|known| Money::of(terms.amount, known)) else {
         return Ok(Err(vec![Refusal::AssetNotAllowed { asset }]));
     };
-    let facts = PaymentFacts {
-        session: session.clone(),
-        origin: errand.site.origin().clone(),
-        payee: vetted.get().payee,
-        asset,
-        money,
-    };
+    let facts =
+        PaymentFacts { session: session.clone(), site: errand.site.clone(), payee: vetted.get().payee, asset, money };
     let standing = standing::read(tx, rules, &open, &facts)?;
     Ok(admit(rules, &standing, vetted, facts, tx.now_s))
 }

@@ -81,7 +81,7 @@ impl Payment {
     pub(super) fn facts(&self) -> PaymentFacts {
         PaymentFacts {
             session: self.session.clone(),
-            origin: self.site.origin().clone(),
+            site: self.site.clone(),
             payee: self.terms.payee,
             asset: self.terms.asset_id(),
             money: self.money,
@@ -142,6 +142,11 @@ impl Payment {
     /// Whether a seller's answer was reported.
     pub(super) const fn is_answered(&self) -> bool {
         matches!(self.delivery, Some(Delivery::Answer { .. }))
+    }
+
+    /// Whether nobody knows what the money bought or whether it moved.
+    pub(super) fn is_unresolved(&self) -> bool {
+        self.outcome() == UNRESOLVED
     }
 
     /// What an identical call later is told. The seller has the payment and delivered: that is paid, unless what it says

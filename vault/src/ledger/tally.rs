@@ -20,6 +20,9 @@ pub(super) struct Used {
     pub(super) count: u64,
 }
 
+/// One payment under a key that counts only.
+pub(super) const ONE: Used = Used { atto: 0, count: 1 };
+
 /// One row of `tally`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
@@ -78,6 +81,18 @@ pub(super) fn spend(conn: &Connection, facts: &PaymentFacts, at_s: u64, payment:
         conn.prepare_cached(SPEND)?.execute(entry)?;
     }
     Ok(())
+}
+
+/// Counts one more under a key that counts only.
+pub(super) fn one_more(conn: &Connection, key: &str) -> Result<(), LedgerFault> {
+    let tally = read(conn, key)?;
+    write(conn, key, &Tally { pending: plus(tally.pending, ONE)?, ..tally })
+}
+
+/// Counts one less under a key that counts only.
+pub(super) fn one_less(conn: &Connection, key: &str) -> Result<(), LedgerFault> {
+    let tally = read(conn, key)?;
+    write(conn, key, &Tally { pending: less(tally.pending, ONE)?, ..tally })
 }
 
 /// The sums of `key`; nothing for a key that was never used.

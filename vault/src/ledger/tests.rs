@@ -12,4 +12,6 @@ mod shut;
 mod sums;
 mod tamper;
 mod together;
+mod unresolved;
+mod upgrade;
 mod world;

@@ -137,7 +137,7 @@ fn limits(tx: &Tx<'_>, rules: &Rules, session: Option<&SessionId>) -> Result<Vec
         if limit.scope == Scope::Session && session.is_none() {
             continue;
         }
-        let Some(key) = standing::key_without_payment(limit, session.unwrap_or(&nobody)) else {
+        let Some(key) = limit.key_of_session(session.unwrap_or(&nobody)) else {
             continue;
         };
         let used = tally::used(tx.conn, key.as_str(), limit.window, tx.now_s)?;
