@@ -2,11 +2,12 @@
 //! never count anything itself; the ledger does.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
+use crate::calendar::{Unit, Zone};
 use crate::chain::{Address, AssetId};
 use crate::errand::SessionId;
 use crate::money::{Currency, Money};
@@ -53,13 +54,21 @@ impl fmt::Display for Scope {
     }
 }
 
-/// How far back a limit looks. Written `30s`, `90m`, `24h`, `7d` or `lifetime`.
+/// How far back a limit looks. Written `30s`, `90m`, `24h`, `7d`, `day in Europe/Berlin` or `lifetime`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Window {
     /// The last `secs` seconds, moving with time. A pending payment never slides out.
     Rolling {
         /// Its length in seconds.
         secs: u64,
+    },
+    /// The day, week or month that it is, in a time zone. Full again when the next one begins, so within any 24 hours
+    /// around midnight twice the limit of a day may be spent. A pending payment counts in every one.
+    Calendar {
+        /// Which.
+        unit: Unit,
+        /// Where.
+        zone: Zone,
     },
     /// Everything that was ever counted.
     Lifetime,
@@ -72,6 +81,10 @@ impl FromStr for Window {
         if text == "lifetime" {
             return Ok(Self::Lifetime);
         }
+        if let Some((unit, zone)) = text.split_once(" in ") {
+            let unit = Unit::named(unit).ok_or(WindowFault)?;
+            return Ok(Self::Calendar { unit, zone: zone.parse().map_err(|_fault| WindowFault)? });
+        }
         let span: Span = text.parse().map_err(|_fault: SpanFault| WindowFault)?;
         Ok(Self::Rolling { secs: span.secs() })
     }
@@ -81,6 +94,7 @@ impl fmt::Display for Window {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lifetime => out.write_str("lifetime"),
+            Self::Calendar { unit, zone } => write!(out, "{} in {zone}", unit.name()),
             Self::Rolling { secs } => match Span::from_secs(*secs) {
                 Some(span) => fmt::Display::fmt(&span, out),
                 None => out.write_str("0s"),
@@ -91,7 +105,7 @@ impl fmt::Display for Window {
 
 /// Why a text is not a [`Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a window is a length of time such as `24h`, or `lifetime`")]
+#[error("a window is a length of time such as `24h`, or `lifetime`, or `day`, `week` or `month` with a `time_zone`")]
 pub struct WindowFault;
 
 text_form!(Window, "a window such as \"24h\" or \"lifetime\"");
@@ -103,18 +117,69 @@ text_form!(Window, "a window such as \"24h\" or \"lifetime\"");
 /// the payments of every currency. Rules keep each limit with exactly one of the two, so that
 /// adding a `max` to a count never loosens the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Limit {
     /// Whose payments.
     pub scope: Scope,
     /// How far back.
     pub window: Window,
     /// The most money.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Money>,
     /// The most payments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
+}
+
+/// `[[limit]]` as it is written: the time zone of a calendar window stands beside it.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    scope: Scope,
+    window: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time_zone: Option<Zone>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max: Option<Money>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
+}
+
+/// Why what is written is not a [`Limit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum LimitFault {
+    #[error(transparent)]
+    Window(WindowFault),
+    #[error("the window `{}` needs a `time_zone` such as `Europe/Berlin`", _0.name())]
+    NoZone(Unit),
+    #[error("a `time_zone` belongs to the windows `day`, `week` and `month`; remove it")]
+    IdleZone,
+}
+
+impl TryFrom<Written> for Limit {
+    type Error = LimitFault;
+
+    fn try_from(written: Written) -> Result<Self, LimitFault> {
+        let Written { scope, window, time_zone, max, count } = written;
+        let window = match (Unit::named(&window), time_zone) {
+            (Some(unit), Some(zone)) => Window::Calendar { unit, zone },
+            (Some(unit), None) => return Err(LimitFault::NoZone(unit)),
+            (None, Some(_)) => return Err(LimitFault::IdleZone),
+            // A zone has one place to be written in.
+            (None, None) if window.contains(' ') => return Err(LimitFault::Window(WindowFault)),
+            (None, None) => window.parse().map_err(LimitFault::Window)?,
+        };
+        Ok(Self { scope, window, max, count })
+    }
+}
+
+impl From<Limit> for Written {
+    fn from(limit: Limit) -> Self {
+        let Limit { scope, window, max, count } = limit;
+        let (window, time_zone) = match window {
+            Window::Calendar { unit, zone } => (unit.name().into(), Some(zone)),
+            Window::Rolling { .. } | Window::Lifetime => (window.to_string(), None),
+        };
+        Self { scope, window, time_zone, max, count }
+    }
 }
 
 impl Limit {

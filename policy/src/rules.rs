@@ -5,10 +5,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
+use jiff::tz::TimeZone;
+
 use crate::address_class::{AddressClass, classify};
 use crate::asset::Asset;
+use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
-use crate::limit::Limit;
+use crate::limit::{Limit, Window};
 use crate::money::{Amount, Currency, Money};
 use crate::path_prefix::PathPrefix;
 use crate::site::{Host, Origin, Scheme, Site};
@@ -35,6 +38,7 @@ pub struct Rules {
     recipients: Recipients,
     hosts: Hosts,
     limits: Vec<Limit>,
+    zones: BTreeMap<Zone, TimeZone>,
     max_unresolved: u32,
     max_lifetime_s: u64,
     repeat_window_s: u64,
@@ -178,6 +182,18 @@ impl Rules {
     #[must_use]
     pub fn limits(&self) -> &[Limit] {
         &self.limits
+    }
+
+    /// The first second that counts within `window` at `now_s` (Unix seconds); `None` when everything does.
+    ///
+    /// A window that cannot be worked out counts everything: it allows less, never more.
+    #[must_use]
+    pub fn window_begins_s(&self, window: Window, now_s: u64) -> Option<u64> {
+        match window {
+            Window::Lifetime => None,
+            Window::Rolling { secs } => now_s.checked_sub(secs)?.checked_add(1),
+            Window::Calendar { unit, zone } => unit.begins_s(self.zones.get(&zone)?, now_s),
+        }
     }
 
     /// The longest life of a signed payment, in seconds.

@@ -95,7 +95,7 @@ pub(crate) struct ToldLimit {
     /// all (every payment of the wallet) or session.
     #[schemars(extend("enum" = ["all", "session"]))]
     pub(crate) scope: &'static str,
-    /// How far back it looks, for example `24h`, or lifetime.
+    /// How far back it looks, for example `24h`, `day in Europe/Berlin`, or lifetime.
     pub(crate) window: String,
     /// The most money.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,14 +6,17 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 use core::net::IpAddr;
 
+use jiff::tz::TimeZone;
+
 use super::draft::{Ceilings, Draft, HostDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::{AllowedAsset, Recipients, RuleFault, Rules};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
+use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Method;
-use crate::limit::Limit;
+use crate::limit::{Limit, Window};
 use crate::money::{Currency, Money};
 use crate::quantity::{ByteSize, Span};
 use crate::site::{Host, Origin, Scheme};
@@ -68,6 +71,7 @@ impl Rules {
             assets,
             recipients,
             hosts: Hosts::Listed(BTreeMap::new()),
+            zones: zones_of(&limits)?,
             limits,
             max_unresolved: unresolved(payment.max_unresolved)?,
             max_lifetime_s: span("max_lifetime", payment.max_lifetime, LIFETIME_S)?,
@@ -296,6 +300,15 @@ fn limits_of(limits: Vec<Limit>) -> Result<Vec<Limit>, RuleFault> {
         }
     }
     Ok(single)
+}
+
+/// The rules of every time zone that a limit names, read once.
+fn zones_of(limits: &[Limit]) -> Result<BTreeMap<Zone, TimeZone>, RuleFault> {
+    let named = limits.iter().filter_map(|limit| match limit.window {
+        Window::Calendar { zone, .. } => Some(zone),
+        Window::Rolling { .. } | Window::Lifetime => None,
+    });
+    named.map(|zone| zone.rules().map(|rules| (zone, rules)).ok_or(RuleFault::Zone(zone))).collect()
 }
 
 fn recipients_of(payment: &PaymentDraft) -> Result<Recipients, RuleFault> {

@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use crate::asset::AssetFault;
+use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Method;
 use crate::limit::{Scope, Window};
@@ -128,6 +129,9 @@ pub enum RuleFault {
         /// Its window.
         window: Window,
     },
+    /// A time zone whose rules cannot be read.
+    #[error("the rules of the time zone `{0}` cannot be read; name another one")]
+    Zone(Zone),
     /// Two limits on one thing.
     #[error("the limit `{scope}` over `{window}` is given twice; keep one of them")]
     LimitTwice {

@@ -130,6 +130,10 @@ const TIGHTENINGS: &[Tightening] = &[
         let window = Window::Lifetime;
         draft.limits.push(Limit { scope: Scope::All, window, max: Some(money("0.03 USD")), count: None });
     }),
+    ("a limit of the day", |draft| {
+        let window = "day in Europe/Berlin".parse().unwrap();
+        draft.limits.push(Limit { scope: Scope::Host, window, max: Some(money("0.04 USD")), count: None });
+    }),
     ("a count", |draft| {
         let window = Window::Lifetime;
         draft.limits.push(Limit { scope: Scope::All, window, max: None, count: Some(1) });

@@ -32,6 +32,43 @@ fn windows_are_lengths_of_time_or_lifetime() {
 }
 
 #[test]
+fn calendar_windows_name_their_zone() {
+    let zone: Zone = "Europe/Berlin".parse().unwrap();
+    for (unit, text) in [(Unit::Day, "day"), (Unit::Week, "week"), (Unit::Month, "month")] {
+        let window = Window::Calendar { unit, zone };
+        assert_eq!(window.to_string(), format!("{text} in Europe/Berlin"));
+        assert_eq!(window.to_string().parse(), Ok(window));
+        let written = format!("scope = \"all\"\nwindow = \"{text}\"\ntime_zone = \"Europe/Berlin\"\ncount = 3");
+        let limit: Limit = toml::from_str(&written).unwrap();
+        assert_eq!(limit.window, window);
+        let crossed = serde_json::to_string(&limit).unwrap();
+        assert_eq!(serde_json::from_str::<Limit>(&crossed).unwrap(), limit);
+    }
+    for text in ["day in Mars", "day in", "year in UTC", " in UTC", "24h in UTC", "day in europe/berlin"] {
+        assert_eq!(text.parse::<Window>(), Err(WindowFault), "{text}");
+    }
+}
+
+#[test]
+fn a_window_begins_where_it_says() {
+    let limits = "[[limit]]\nscope = \"all\"\nwindow = \"day\"\ntime_zone = \"Europe/Berlin\"\ncount = 3\n";
+    let mut draft = crate::builders::draft();
+    draft.limits = vec![toml::from_str(limits.trim_start_matches("[[limit]]\n")).unwrap()];
+    let rules = crate::builders::rules(draft);
+    let begins = |window: &str, now_s| rules.window_begins_s(window.parse().unwrap(), now_s);
+    // Thursday, 27 February 2025, 16:00 UTC; an hour later in Berlin.
+    let now_s = crate::builders::NOW_S;
+    assert_eq!(begins("day in Europe/Berlin", now_s), Some(now_s - 17 * 3_600));
+    assert_eq!(begins("week in Europe/Berlin", now_s), Some(now_s - 17 * 3_600 - 3 * 86_400));
+    assert_eq!(begins("month in Europe/Berlin", now_s), Some(now_s - 17 * 3_600 - 26 * 86_400));
+    assert_eq!(begins("90m", now_s), Some(now_s - 5_400 + 1));
+    assert_eq!(begins("90m", 5_399), None, "from the beginning of time");
+    assert_eq!(begins("lifetime", now_s), None);
+    assert_eq!(begins("day in UTC", now_s), None, "a zone that the rules do not name counts everything");
+    assert_eq!(begins("day in Europe/Berlin", u64::MAX), None, "a time beyond the calendar counts everything");
+}
+
+#[test]
 fn keys_name_scope_subject_and_currency() {
     let dollars = Some("1 USD");
     let session = format!("session|s_{}|USD", "01".repeat(16));

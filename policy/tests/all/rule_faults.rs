@@ -179,6 +179,20 @@ fn limits_have_something_to_hold() {
     refused(&[], &limit("max = 5.0"), "money as a string");
     refused(&[], &limit("maxx = \"5 USD\""), "unknown field");
     refused(&[], &limit("max = \"5 USD\"").replace("24h", "24"), "window");
+    let calendar = |window: &str, rest: &str| limit(&format!("max = \"5 USD\"{rest}")).replace("24h", window);
+    let berlin = "\ntime_zone = \"Europe/Berlin\"";
+    refused(&[], &calendar("day", ""), "the window `day` needs a `time_zone`");
+    refused(&[], &calendar("24h", berlin), "a `time_zone` belongs to the windows `day`, `week` and `month`");
+    refused(&[], &calendar("day in Europe/Berlin", ""), "with a `time_zone`");
+    refused(&[], &calendar("year", berlin), "a `time_zone` belongs");
+    refused(&[], &calendar("week", "\ntime_zone = \"berlin\""), "a time zone is a name of the IANA database");
+    contradiction(
+        &[],
+        &calendar("day", berlin).repeat(2),
+        "the limit `all` over `day in Europe/Berlin` is given twice",
+    );
+    let both = calendar("day", berlin) + &calendar("day", "\ntime_zone = \"UTC\"") + &calendar("month", berlin);
+    assert!(parse(&file(&[], &both), Setting::Real).is_ok());
     let rules = parse(&file(&[], &limit("max = \"5 USD\"\ncount = 9")), Setting::Real).unwrap();
     assert_eq!(rules.limits().len(), 2);
     assert!(rules.limits().iter().all(|limit| limit.max.is_some() != limit.count.is_some()));

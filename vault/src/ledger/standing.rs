@@ -25,7 +25,7 @@ pub(super) fn read(
     for limit in rules.limits() {
         let key = limit.key(facts);
         let currency = limit.max.map_or(facts.money.currency(), Money::currency);
-        let used = tally::used(tx.conn, key.as_str(), limit.window, tx.now_s)?;
+        let used = tally::used(tx.conn, key.as_str(), rules.window_begins_s(limit.window, tx.now_s))?;
         totals.push(Total { limit: *limit, key, amount: Money::new(currency, used.atto), count: count(used) });
     }
     Ok(Standing {

@@ -140,7 +140,7 @@ fn limits(tx: &Tx<'_>, rules: &Rules, session: Option<&SessionId>) -> Result<Vec
         let Some(key) = limit.key_of_session(session.unwrap_or(&nobody)) else {
             continue;
         };
-        let used = tally::used(tx.conn, key.as_str(), limit.window, tx.now_s)?;
+        let used = tally::used(tx.conn, key.as_str(), rules.window_begins_s(limit.window, tx.now_s))?;
         views.push(LimitView {
             scope: limit.scope,
             window: limit.window,
