@@ -1,6 +1,7 @@
 //! The last yes before money is counted: freezes, session, limits. It must never read a ledger; the
 //! caller reads it inside the transaction that writes the row.
 
+use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -114,7 +115,7 @@ mod sealed {
 /// exactly nothing is allowed.
 ///
 /// Of `facts` only session and site are believed; payee, asset and money are taken from the
-/// terms. A limit without a total, or with one that was read for another payment, refuses.
+/// terms, and tags from the rules. A limit without a total, or with one that was read for another payment, refuses.
 ///
 /// # Errors
 ///
@@ -132,7 +133,8 @@ pub fn admit(
     let Some(money) = price else {
         return Err([Refusal::AssetNotAllowed { asset: id }].into());
     };
-    let facts = PaymentFacts { payee: terms.payee, asset: id, money, ..facts };
+    let tags = rules.tags(&facts.site, &terms.payee);
+    let facts = PaymentFacts { payee: terms.payee, asset: id, money, tags, ..facts };
     let mut reasons = Vec::new();
     if standing.frozen {
         reasons.push(Refusal::Frozen);
@@ -166,9 +168,9 @@ fn against_session(session: &SessionStanding, facts: &PaymentFacts, now_s: u64) 
     reasons
 }
 
-/// The reason that one limit gives against the payment. A limit in another currency has none.
+/// The reason that one limit gives against the payment. A limit in another currency or over another tag has none.
 fn against_limit(limit: &Limit, standing: &Standing, facts: &PaymentFacts) -> Option<Refusal> {
-    if limit.max.is_some_and(|max| max.currency() != facts.money.currency()) {
+    if !limit.concerns(facts) || limit.max.is_some_and(|max| max.currency() != facts.money.currency()) {
         return None;
     }
     let key = limit.key(facts);
@@ -177,7 +179,12 @@ fn against_limit(limit: &Limit, standing: &Standing, facts: &PaymentFacts) -> Op
         None => Some(Breach::Unread),
         Some(total) => over_amount(limit, total, facts).or_else(|| over_count(limit, total)),
     };
-    breach.map(|breach| Refusal::OverLimit { scope: limit.scope, window: limit.window, breach })
+    breach.map(|breach| Refusal::OverLimit {
+        scope: limit.scope,
+        tag: limit.tag.map(Box::new),
+        window: limit.window,
+        breach,
+    })
 }
 
 /// The reasons that unresolved payments give against another one: as many as are allowed are there already.

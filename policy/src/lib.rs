@@ -32,6 +32,7 @@ pub mod quoted;
 pub mod refusal;
 pub mod rules;
 pub mod site;
+pub mod tag;
 pub mod terms;
 
 pub use address_class::{AddressClass, classify};
@@ -52,4 +53,5 @@ pub use refusal::{Audience, Refusal, Severity};
 pub use rules::draft::{ContentMode, Draft, Setting};
 pub use rules::{HostRule, RuleFault, Rules};
 pub use site::{Host, Origin, Scheme, Site, SiteFault};
+pub use tag::Tag;
 pub use terms::Terms;

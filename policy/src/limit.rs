@@ -13,6 +13,7 @@ use crate::errand::SessionId;
 use crate::money::{Currency, Money};
 use crate::quantity::{Span, SpanFault};
 use crate::site::Site;
+use crate::tag::Tag;
 use crate::text_form::text_form;
 
 /// Whose payments a limit adds up.
@@ -29,11 +30,13 @@ pub enum Scope {
     Payee,
     /// The payments with one asset.
     Asset,
+    /// The payments that carry one tag.
+    Tag,
 }
 
 impl Scope {
     /// Every scope.
-    pub const EVERY: [Self; 5] = [Self::All, Self::Session, Self::Host, Self::Payee, Self::Asset];
+    pub const EVERY: [Self; 6] = [Self::All, Self::Session, Self::Host, Self::Payee, Self::Asset, Self::Tag];
 
     /// Its name in the rules.
     #[must_use]
@@ -44,6 +47,7 @@ impl Scope {
             Self::Host => "host",
             Self::Payee => "payee",
             Self::Asset => "asset",
+            Self::Tag => "tag",
         }
     }
 }
@@ -121,6 +125,8 @@ text_form!(Window, "a window such as \"24h\" or \"lifetime\"");
 pub struct Limit {
     /// Whose payments.
     pub scope: Scope,
+    /// Which tag, for [`Scope::Tag`] and for nothing else.
+    pub tag: Option<Tag>,
     /// How far back.
     pub window: Window,
     /// The most money.
@@ -134,6 +140,8 @@ pub struct Limit {
 #[serde(deny_unknown_fields)]
 struct Written {
     scope: Scope,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tag: Option<Tag>,
     window: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time_zone: Option<Zone>,
@@ -150,6 +158,10 @@ enum LimitFault {
     Window(WindowFault),
     #[error("the window `{}` needs a `time_zone` such as `Europe/Berlin`", _0.name())]
     NoZone(Unit),
+    #[error("the scope `tag` needs the `tag` that it is about")]
+    NoTag,
+    #[error("a `tag` belongs to the scope `tag`; change the scope or remove the tag")]
+    IdleTag,
     #[error("a `time_zone` belongs to the windows `day`, `week` and `month`; remove it")]
     IdleZone,
 }
@@ -158,7 +170,12 @@ impl TryFrom<Written> for Limit {
     type Error = LimitFault;
 
     fn try_from(written: Written) -> Result<Self, LimitFault> {
-        let Written { scope, window, time_zone, max, count } = written;
+        let Written { scope, tag, window, time_zone, max, count } = written;
+        match (scope, tag) {
+            (Scope::Tag, None) => return Err(LimitFault::NoTag),
+            (Scope::Tag, Some(_)) | (_, None) => {}
+            (_, Some(_)) => return Err(LimitFault::IdleTag),
+        }
         let window = match (Unit::named(&window), time_zone) {
             (Some(unit), Some(zone)) => Window::Calendar { unit, zone },
             (Some(unit), None) => return Err(LimitFault::NoZone(unit)),
@@ -167,27 +184,33 @@ impl TryFrom<Written> for Limit {
             (None, None) if window.contains(' ') => return Err(LimitFault::Window(WindowFault)),
             (None, None) => window.parse().map_err(LimitFault::Window)?,
         };
-        Ok(Self { scope, window, max, count })
+        Ok(Self { scope, tag, window, max, count })
     }
 }
 
 impl From<Limit> for Written {
     fn from(limit: Limit) -> Self {
-        let Limit { scope, window, max, count } = limit;
+        let Limit { scope, tag, window, max, count } = limit;
         let (window, time_zone) = match window {
             Window::Calendar { unit, zone } => (unit.name().into(), Some(zone)),
             Window::Rolling { .. } | Window::Lifetime => (window.to_string(), None),
         };
-        Self { scope, window, time_zone, max, count }
+        Self { scope, tag, window, time_zone, max, count }
     }
 }
 
 impl Limit {
     /// The key of the running total that this limit reads for a payment with `facts`: scope and
-    /// subject of the payment, currency of the limit (`*` when it only counts).
+    /// subject of the payment (of the limit where it is a tag), currency of the limit (`*` when it only counts).
     #[must_use]
     pub fn key(&self, facts: &PaymentFacts) -> TallyKey {
-        TallyKey::new(self.scope, facts, self.max.map(Money::currency))
+        TallyKey::new(self.scope, self.tag, facts, self.max.map(Money::currency))
+    }
+
+    /// Whether it concerns a payment with `facts`: every payment, or those that carry its tag.
+    #[must_use]
+    pub fn concerns(&self, facts: &PaymentFacts) -> bool {
+        self.tag.is_none_or(|tag| facts.tags.contains(&tag))
     }
 
     /// The key that this limit reads for every payment of `session`; `None` when it depends on more than the session.
@@ -197,7 +220,7 @@ impl Limit {
         match self.scope {
             Scope::All => Some(TallyKey::named(self.scope, "", currency)),
             Scope::Session => Some(TallyKey::named(self.scope, &format!("|{session}"), currency)),
-            Scope::Host | Scope::Payee | Scope::Asset => None,
+            Scope::Host | Scope::Payee | Scope::Asset | Scope::Tag => None,
         }
     }
 }
@@ -216,16 +239,20 @@ pub struct PaymentFacts {
     pub asset: AssetId,
     /// The price, at par.
     pub money: Money,
+    /// The tags of its host rule and of its payee, each once, in order.
+    pub tags: Vec<Tag>,
 }
 
 impl PaymentFacts {
-    /// Every key that this payment counts under: each scope, once for its currency and once for
-    /// all currencies. A ledger that adds to exactly these has the total of every possible limit.
+    /// Every key that this payment counts under: each scope, and each tag that it carries, once for
+    /// its currency and once for all currencies. A ledger that adds to exactly these has the total of every possible limit.
     #[must_use]
     pub fn keys(&self) -> Vec<TallyKey> {
         let currencies = [Some(self.money.currency()), None];
-        let each = |scope| currencies.map(|currency| TallyKey::new(scope, self, currency));
-        Scope::EVERY.into_iter().flat_map(each).collect()
+        let untagged = Scope::EVERY.into_iter().filter(|scope| *scope != Scope::Tag).map(|scope| (scope, None));
+        let tagged = self.tags.iter().map(|tag| (Scope::Tag, Some(*tag)));
+        let each = |(scope, tag)| currencies.map(|currency| TallyKey::new(scope, tag, self, currency));
+        untagged.chain(tagged).flat_map(each).collect()
     }
 }
 
@@ -235,13 +262,14 @@ impl PaymentFacts {
 pub struct TallyKey(String);
 
 impl TallyKey {
-    fn new(scope: Scope, facts: &PaymentFacts, currency: Option<Currency>) -> Self {
+    fn new(scope: Scope, tag: Option<Tag>, facts: &PaymentFacts, currency: Option<Currency>) -> Self {
         let subject = match scope {
             Scope::All => String::new(),
             Scope::Session => format!("|{}", facts.session),
             Scope::Host => format!("|{}", facts.site.origin()),
             Scope::Payee => format!("|{}:{}", facts.asset.chain, facts.payee),
             Scope::Asset => format!("|{}", facts.asset),
+            Scope::Tag => tag.map(|tag| format!("|{tag}")).unwrap_or_default(),
         };
         Self::named(scope, &subject, currency)
     }

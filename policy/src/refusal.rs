@@ -1,5 +1,6 @@
 //! Every way to say no: one enum, in precedence order. It must never hold a fault of ours.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
 
@@ -9,6 +10,7 @@ use crate::limit::{Scope, Window};
 use crate::money::{Currency, Money};
 use crate::quoted::Quoted;
 use crate::site::SiteFault;
+use crate::tag::Tag;
 
 mod code;
 mod sentence;
@@ -234,6 +236,9 @@ pub enum Refusal {
     OverLimit {
         /// Whose payments it adds up.
         scope: Scope,
+        /// Of which tag, where it is a tag's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tag: Option<Box<Tag>>,
         /// How far back it looks.
         window: Window,
         /// What does not fit.

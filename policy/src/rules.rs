@@ -15,11 +15,13 @@ use crate::limit::{Limit, Window};
 use crate::money::{Amount, Currency, Money};
 use crate::path_prefix::PathPrefix;
 use crate::site::{Host, Origin, Scheme, Site};
+use crate::tag::Tag;
 
 mod build;
 pub mod draft;
 mod fault;
 mod hosts;
+mod limits;
 
 pub use self::draft::{ContentMode, Setting};
 pub use self::fault::RuleFault;
@@ -36,6 +38,7 @@ pub struct Rules {
     chains: Vec<ChainId>,
     assets: BTreeMap<AssetId, AllowedAsset>,
     recipients: Recipients,
+    payee_tags: BTreeMap<Address, Vec<Tag>>,
     hosts: Hosts,
     limits: Vec<Limit>,
     zones: BTreeMap<Zone, TimeZone>,
@@ -146,6 +149,15 @@ impl Rules {
                 (usual_port || self.setting == Setting::Sandbox).then_some(rule)
             }
         }
+    }
+
+    /// The tags of a payment to `payee` for `site`: those of the host rule and those of the payee, each once, in order.
+    #[must_use]
+    pub fn tags(&self, site: &Site, payee: &Address) -> Vec<Tag> {
+        let of_host = self.host_rule(site).map(HostRule::tags).unwrap_or_default();
+        let of_payee = self.payee_tags.get(payee).map(Vec::as_slice).unwrap_or_default();
+        let both: BTreeSet<Tag> = of_host.iter().chain(of_payee).copied().collect();
+        both.into_iter().collect()
     }
 
     /// Whether every https host may be asked.

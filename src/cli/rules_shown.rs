@@ -56,5 +56,6 @@ fn told(limit: &Limit) -> String {
         (None, Some(count)) => format!("{count} payments"),
         (None, None) => "nothing".to_owned(),
     };
-    format!("{most} for {} in {}", limit.scope, limit.window)
+    let whose = limit.tag.map_or_else(|| limit.scope.to_string(), |tag| format!("tag {tag}"));
+    format!("{most} for {whose} in {}", limit.window)
 }

@@ -1,6 +1,6 @@
 //! `payment_session_status`: its answer, and how a [`Standing`] becomes that answer.
 //!
-//! Must never tell limits over a host, a payee or an asset: towards the model those are "a spending limit".
+//! Must never tell limits over a host, a payee, an asset or a tag: towards the model those are "a spending limit".
 
 use bursar_policy::{Refusal, Scope};
 use schemars::JsonSchema;
@@ -218,7 +218,7 @@ fn told_session(session: &SessionLine) -> ToldSession {
 fn told_limit(limit: &LimitLine) -> Option<ToldLimit> {
     let scope = match limit.scope {
         Scope::All | Scope::Session => limit.scope.name(),
-        Scope::Host | Scope::Payee | Scope::Asset => return None,
+        Scope::Host | Scope::Payee | Scope::Asset | Scope::Tag => return None,
     };
     Some(ToldLimit {
         scope,

@@ -98,8 +98,11 @@ fn of_an_offer(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         R::LifetimeTooShort { life_s } => {
             write!(out, "the payment would be valid for {life_s} seconds, less than 10")
         }
-        R::OverLimit { scope, window, breach } => {
-            write!(out, "the limit `{scope}` over `{window}` would be exceeded: ")?;
+        R::OverLimit { scope, tag, window, breach } => {
+            match tag {
+                None => write!(out, "the limit `{scope}` over `{window}` would be exceeded: ")?,
+                Some(tag) => write!(out, "the limit of the tag `{tag}` over `{window}` would be exceeded: ")?,
+            }
             limit(breach, out)
         }
         R::TooManyUnresolved { scope, unresolved, max } => {

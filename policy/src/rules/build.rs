@@ -6,20 +6,18 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 use core::net::IpAddr;
 
-use jiff::tz::TimeZone;
-
-use super::draft::{Ceilings, Draft, HostDraft, PaymentDraft, SandboxDraft, Setting};
+use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
+use super::limits::{check_tags_of_limits, limits_of, zones_of};
 use super::{AllowedAsset, Recipients, RuleFault, Rules};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
-use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Method;
-use crate::limit::{Limit, Window};
 use crate::money::{Currency, Money};
 use crate::quantity::{ByteSize, Span};
 use crate::site::{Host, Origin, Scheme};
+use crate::tag::Tag;
 
 /// The only chains of a sandbox: play money that everybody knows to be play money.
 const SANDBOX_CHAINS: [ChainId; 3] = [ChainId::BASE_SEPOLIA, ChainId::SEPOLIA, ChainId::LOCAL];
@@ -53,7 +51,7 @@ impl Rules {
     ///
     /// The first [`RuleFault`] found; fixing it may uncover another.
     pub fn new(draft: Draft, setting: Setting) -> Result<Self, RuleFault> {
-        let Draft { payment, limits, hosts, assets, sandbox } = draft;
+        let Draft { payment, limits, hosts, payees, assets, sandbox } = draft;
         check_schemes(&payment.schemes)?;
         check_networks(&payment.networks, setting)?;
         let (loopback, ca_file) = sandbox_of(sandbox, setting)?;
@@ -63,6 +61,8 @@ impl Rules {
         let limits = limits_of(limits)?;
         check_money(limits.iter().filter_map(|limit| limit.max), &assets)?;
         let recipients = recipients_of(&payment)?;
+        let payee_tags = payee_tags_of(payees, &recipients)?;
+        check_tags_of_limits(&limits, hosts.iter().map(|host| &host.tags).chain(payee_tags.values()))?;
         let mut rules = Self {
             setting,
             ceilings,
@@ -70,6 +70,7 @@ impl Rules {
             chains: payment.networks,
             assets,
             recipients,
+            payee_tags,
             hosts: Hosts::Listed(BTreeMap::new()),
             zones: zones_of(&limits)?,
             limits,
@@ -97,6 +98,7 @@ impl Rules {
             resource_hosts: Vec::new(),
             body_limit_bytes: SENT_BYTES.default,
             max_unresolved: self.max_unresolved,
+            tags: Vec::new(),
         }
     }
 
@@ -126,6 +128,7 @@ impl Rules {
             return Err(RuleFault::BodyLimitWithoutPost(host.origin));
         }
         check_twice("resource_hosts", host.resource_hosts.iter())?;
+        check_tags(&host.tags, origin)?;
         Ok(HostRule {
             methods,
             content: host.content,
@@ -133,6 +136,7 @@ impl Rules {
             ceilings: self.host_ceilings(&host)?,
             max_unresolved: host.max_unresolved.map_or(Ok(self.max_unresolved), |own| unresolved(Some(own)))?,
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
+            tags: host.tags,
             resource_hosts: host.resource_hosts,
         })
     }
@@ -278,37 +282,22 @@ fn check_money(values: impl Iterator<Item = Money>, assets: &BTreeMap<AssetId, A
     Ok(())
 }
 
-/// Checks limits and takes apart those with both an amount and a count.
-fn limits_of(limits: Vec<Limit>) -> Result<Vec<Limit>, RuleFault> {
-    let mut single: Vec<Limit> = Vec::new();
-    for limit in limits {
-        let Limit { scope, window, max, count } = limit;
-        if max.is_none() && count.is_none() {
-            return Err(RuleFault::EmptyLimit { scope, window });
-        }
-        if count == Some(0) {
-            return Err(RuleFault::ZeroCount { scope, window });
-        }
-        let amount = max.map(|max| Limit { scope, window, max: Some(max), count: None });
-        let number = count.map(|count| Limit { scope, window, max: None, count: Some(count) });
-        for one in amount.into_iter().chain(number) {
-            let subject = |limit: &Limit| (limit.scope, limit.window, limit.max.map(Money::currency));
-            if single.iter().any(|known| subject(known) == subject(&one)) {
-                return Err(RuleFault::LimitTwice { scope, window });
-            }
-            single.push(one);
-        }
-    }
-    Ok(single)
+/// The most tags of one host or payee.
+const TAGS_MAX: usize = 8;
+
+fn check_tags(tags: &[Tag], carrier: impl Display) -> Result<(), RuleFault> {
+    check_twice("tags", tags.iter())?;
+    if TAGS_MAX < tags.len() { Err(RuleFault::ManyTags(carrier.to_string())) } else { Ok(()) }
 }
 
-/// The rules of every time zone that a limit names, read once.
-fn zones_of(limits: &[Limit]) -> Result<BTreeMap<Zone, TimeZone>, RuleFault> {
-    let named = limits.iter().filter_map(|limit| match limit.window {
-        Window::Calendar { zone, .. } => Some(zone),
-        Window::Rolling { .. } | Window::Lifetime => None,
-    });
-    named.map(|zone| zone.rules().map(|rules| (zone, rules)).ok_or(RuleFault::Zone(zone))).collect()
+fn payee_tags_of(payees: Vec<PayeeDraft>, recipients: &Recipients) -> Result<BTreeMap<Address, Vec<Tag>>, RuleFault> {
+    check_twice("[[payee]]", payees.iter().map(|payee| payee.address))?;
+    let known = |payee: PayeeDraft| {
+        check_tags(&payee.tags, payee.address)?;
+        let may_be_paid = recipients.allow(&payee.address);
+        may_be_paid.then_some((payee.address, payee.tags)).ok_or(RuleFault::IdlePayee(payee.address))
+    };
+    payees.into_iter().map(known).collect()
 }
 
 fn recipients_of(payment: &PaymentDraft) -> Result<Recipients, RuleFault> {

@@ -15,6 +15,7 @@ use crate::money::Money;
 use crate::path_prefix::PathPrefix;
 use crate::quantity::{ByteSize, Span};
 use crate::site::{Host, Origin};
+use crate::tag::Tag;
 
 /// Where rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -38,6 +39,9 @@ pub struct Draft {
     /// `[[host]]`
     #[serde(default, rename = "host")]
     pub hosts: Vec<HostDraft>,
+    /// `[[payee]]`
+    #[serde(default, rename = "payee")]
+    pub payees: Vec<PayeeDraft>,
     /// `[[asset]]`: additions to the built-in table.
     #[serde(default, rename = "asset")]
     pub assets: Vec<Asset>,
@@ -110,12 +114,25 @@ pub struct HostDraft {
     /// Other hosts that this seller may name as the resource of its terms.
     #[serde(default)]
     pub resource_hosts: Vec<Host>,
+    /// The tags that every payment to this host carries.
+    #[serde(default)]
+    pub tags: Vec<Tag>,
     /// `max_unresolved` for payments to this host, in place of that of `[payment]`.
     #[serde(default)]
     pub max_unresolved: Option<u32>,
     /// The largest body that may be sent; 64 KiB by default and at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,
+}
+
+/// `[[payee]]`: what is known of one payee. It does not allow anybody to be paid.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PayeeDraft {
+    /// The payee, on every network.
+    pub address: Address,
+    /// The tags that every payment to it carries.
+    pub tags: Vec<Tag>,
 }
 
 /// `[sandbox]`: what only play money allows.

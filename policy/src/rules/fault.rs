@@ -9,6 +9,7 @@ use crate::errand::Method;
 use crate::limit::{Scope, Window};
 use crate::money::{Currency, Money};
 use crate::site::{Host, Origin};
+use crate::tag::Tag;
 
 /// Why a draft is not rules. Each says what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -140,6 +141,15 @@ pub enum RuleFault {
         /// Its window.
         window: Window,
     },
+    /// A limit over a tag that nothing carries.
+    #[error("the limit of the tag `{0}` concerns nothing: no [[host]] and no [[payee]] carries it; correct the tag")]
+    IdleTag(Tag),
+    /// More tags than anybody needs.
+    #[error("`{0}` has more than 8 tags; remove some")]
+    ManyTags(String),
+    /// A payee that is described and may not be paid.
+    #[error("[[payee]] describes `{0}`, which `recipients` of [payment] does not list; add it there")]
+    IdlePayee(Address),
     /// Something listed twice.
     #[error("`{what}` lists `{value}` twice; remove one")]
     Twice {

@@ -10,6 +10,7 @@ use crate::errand::Method;
 use crate::money::{Currency, Money};
 use crate::path_prefix::{self, PathPrefix};
 use crate::site::{Host, Origin};
+use crate::tag::Tag;
 
 /// Who may be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +78,7 @@ pub struct HostRule {
     pub(super) resource_hosts: Vec<Host>,
     pub(super) body_limit_bytes: u64,
     pub(super) max_unresolved: u32,
+    pub(super) tags: Vec<Tag>,
 }
 
 impl HostRule {
@@ -114,6 +116,12 @@ impl HostRule {
     #[must_use]
     pub fn allows_resource_host(&self, host: &Host) -> bool {
         self.resource_hosts.contains(host)
+    }
+
+    /// The tags that every payment under this rule carries.
+    #[must_use]
+    pub fn tags(&self) -> &[Tag] {
+        &self.tags
     }
 
     /// With how many unresolved payments of this origin, or of one payee, no further one is made.

@@ -17,11 +17,12 @@ pub(crate) fn facts() -> PaymentFacts {
         payee: address(PAYEE),
         asset: usdc(),
         money: money("0.01 USD"),
+        tags: Vec::new(),
     }
 }
 
 fn limit(scope: Scope, max: Option<&str>, count: Option<u32>) -> Limit {
-    Limit { scope, window: Window::Rolling { secs: 86_400 }, max: max.map(money), count }
+    Limit { scope, tag: None, window: Window::Rolling { secs: 86_400 }, max: max.map(money), count }
 }
 
 fn limited(limits: Vec<Limit>) -> Rules {
@@ -104,6 +105,39 @@ fn all_reasons_are_collected() {
     });
     let expected = ["frozen", "ledger_latched", "session_expired", "over_session_budget", "over_limit"];
     assert_eq!(codes(&reasons), expected);
+}
+
+#[test]
+fn a_limit_of_a_tag_holds_what_carries_it_by_host_or_by_payee() {
+    let tag: Tag = "data".parse().unwrap();
+    let limit = Limit { tag: Some(tag), ..limit(Scope::Tag, Some("0.05 USD"), None) };
+    let tagged = |of_host: bool, of_payee: bool| {
+        let mut tagged = Draft { limits: vec![limit], hosts: vec![host(ORIGIN), host("https://b.test")], ..draft() };
+        // Somebody carries it, or there could be no limit.
+        tagged.hosts[1].tags = vec![tag];
+        tagged.hosts[0].tags = if of_host { vec![tag, "other".parse().unwrap()] } else { Vec::new() };
+        let tags = if of_payee { vec![tag] } else { Vec::new() };
+        tagged.payees = vec![rules::draft::PayeeDraft { address: address(PAYEE), tags }];
+        crate::builders::rules(tagged)
+    };
+    let asked = |rules: &Rules| {
+        let mut full = standing(rules);
+        full.totals[0].amount = money("0.045 USD");
+        // Whatever is said of tags, those of the rules count.
+        admitted(rules, &full, 10_000)
+    };
+    assert!(asked(&tagged(false, false)).is_ok());
+    for (of_host, of_payee) in [(true, false), (false, true), (true, true)] {
+        let rules = tagged(of_host, of_payee);
+        let reasons = asked(&rules).unwrap_err();
+        let [Refusal::OverLimit { tag: Some(refused), scope: Scope::Tag, .. }] = reasons.as_slice() else {
+            panic!("{reasons:?}")
+        };
+        assert_eq!(**refused, tag);
+        assert!(reasons[0].to_string().starts_with("the limit of the tag `data` over `1d`"), "{}", reasons[0]);
+        let unread = Standing { totals: Vec::new(), ..standing(&rules) };
+        assert_eq!(codes(&admitted(&rules, &unread, 10_000).unwrap_err()), ["over_limit"]);
+    }
 }
 
 #[test]

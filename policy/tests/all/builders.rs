@@ -41,6 +41,7 @@ pub(crate) fn draft() -> Draft {
         },
         limits: Vec::new(),
         hosts: vec![host(ORIGIN)],
+        payees: Vec::new(),
         assets: Vec::new(),
         sandbox: None,
     }
@@ -57,6 +58,7 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         max_per_payment: None,
         resource_hosts: Vec::new(),
         max_unresolved: None,
+        tags: Vec::new(),
         body_limit: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use bursar_policy::rules::draft::{Ceilings, HostDraft};
+use bursar_policy::rules::draft::{Ceilings, HostDraft, PayeeDraft};
 use bursar_policy::*;
 use proptest::prelude::*;
 
@@ -128,15 +128,38 @@ const TIGHTENINGS: &[Tightening] = &[
     ("fewer unresolved of one host", |draft| first_host(draft, |host| host.max_unresolved = Some(1))),
     ("a limit", |draft| {
         let window = Window::Lifetime;
-        draft.limits.push(Limit { scope: Scope::All, window, max: Some(money("0.03 USD")), count: None });
+        draft.limits.push(Limit { scope: Scope::All, tag: None, window, max: Some(money("0.03 USD")), count: None });
     }),
     ("a limit of the day", |draft| {
         let window = "day in Europe/Berlin".parse().unwrap();
-        draft.limits.push(Limit { scope: Scope::Host, window, max: Some(money("0.04 USD")), count: None });
+        draft.limits.push(Limit { scope: Scope::Host, tag: None, window, max: Some(money("0.04 USD")), count: None });
+    }),
+    ("a limit of a tag", |draft| {
+        let tag: Tag = "data".parse().unwrap();
+        first_host(draft, |host| host.tags.push(tag));
+        let window = Window::Rolling { secs: 60 };
+        draft.limits.push(Limit {
+            scope: Scope::Tag,
+            tag: Some(tag),
+            window,
+            max: Some(money("0.02 USD")),
+            count: None,
+        });
+    }),
+    ("a limit of a payee's tag", |draft| {
+        let tag: Tag = "people".parse().unwrap();
+        draft.payees.push(PayeeDraft { address: address(PAYEE), tags: vec![tag] });
+        draft.limits.push(Limit {
+            scope: Scope::Tag,
+            tag: Some(tag),
+            window: Window::Lifetime,
+            max: None,
+            count: Some(2),
+        });
     }),
     ("a count", |draft| {
         let window = Window::Lifetime;
-        draft.limits.push(Limit { scope: Scope::All, window, max: None, count: Some(1) });
+        draft.limits.push(Limit { scope: Scope::All, tag: None, window, max: None, count: Some(1) });
     }),
 ];
 
@@ -245,6 +268,7 @@ proptest! {
             payee: terms.payee,
             asset: terms.asset_id(),
             money: Money::of(terms.amount, tight.asset(&terms.asset_id()).unwrap()).unwrap(),
+            tags: tight.tags(&errand.site, &terms.payee),
         };
         let unresolved = Unresolved { host: lost.0, payee: lost.1 };
         let used = Money::new(Currency::USD, used * 1_000_000_000_000);

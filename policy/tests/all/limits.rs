@@ -12,11 +12,12 @@ fn facts() -> PaymentFacts {
         payee: address(PAYEE),
         asset: usdc(),
         money: money("0.01 USD"),
+        tags: Vec::new(),
     }
 }
 
 fn key(scope: Scope, max: Option<&str>) -> String {
-    Limit { scope, window: Window::Lifetime, max: max.map(money), count: None }.key(&facts()).to_string()
+    Limit { scope, tag: None, window: Window::Lifetime, max: max.map(money), count: None }.key(&facts()).to_string()
 }
 
 #[test]
@@ -84,15 +85,37 @@ fn keys_name_scope_subject_and_currency() {
 
 #[test]
 fn a_payment_counts_under_exactly_the_keys_that_limits_read() {
-    let keys = facts().keys();
-    assert_eq!(keys.len(), 10);
+    let data: Tag = "data".parse().unwrap();
+    let facts = PaymentFacts { tags: vec![data], ..facts() };
+    let keys = facts.keys();
+    assert_eq!(keys.len(), 12);
     for scope in Scope::EVERY {
+        let tag = (scope == Scope::Tag).then_some(data);
         for max in [None, Some(money("5 USD"))] {
-            let limit = Limit { scope, window: Window::Lifetime, max, count: Some(1) };
-            assert_eq!(keys.iter().filter(|key| **key == limit.key(&facts())).count(), 1);
+            let limit = Limit { scope, tag, window: Window::Lifetime, max, count: Some(1) };
+            assert_eq!(keys.iter().filter(|key| **key == limit.key(&facts)).count(), 1);
         }
-        let euro = Limit { scope, window: Window::Lifetime, max: Some(money("5 EUR")), count: None };
-        assert!(!keys.contains(&euro.key(&facts())));
+        let euro = Limit { scope, tag, window: Window::Lifetime, max: Some(money("5 EUR")), count: None };
+        assert!(!keys.contains(&euro.key(&facts)));
+    }
+}
+
+#[test]
+fn a_payment_counts_for_every_tag_that_it_carries() {
+    let tags = ["data", "search"].map(|tag| tag.parse().unwrap());
+    let tagged = PaymentFacts { tags: tags.to_vec(), ..facts() };
+    let keys: Vec<String> = tagged.keys().iter().map(ToString::to_string).collect();
+    assert_eq!(keys[..10], facts().keys().iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert_eq!(keys[10..], ["tag|data|USD", "tag|data|*", "tag|search|USD", "tag|search|*"]);
+    for (tag, concerned) in [("data", true), ("search", true), ("dat", false)] {
+        let written = format!("scope = \"tag\"\ntag = \"{tag}\"\nwindow = \"24h\"\nmax = \"5 USD\"");
+        let limit: Limit = toml::from_str(&written).unwrap();
+        assert_eq!(limit.concerns(&tagged), concerned, "{tag}");
+        assert_eq!(tagged.keys().contains(&limit.key(&tagged)), concerned, "{tag}");
+        assert!(!limit.concerns(&facts()));
+        assert_eq!(limit.key_of_session(&facts().session), None);
+        let crossed = serde_json::to_string(&limit).unwrap();
+        assert_eq!(serde_json::from_str::<Limit>(&crossed).unwrap(), limit);
     }
 }
 

@@ -199,6 +199,31 @@ fn limits_have_something_to_hold() {
 }
 
 #[test]
+fn tags_are_carried_by_somebody_who_may_be_paid() {
+    let limit = |rest: &str| format!("[[limit]]\nwindow = \"24h\"\ncount = 3\n{rest}\n");
+    let of_tag = limit("scope = \"tag\"\ntag = \"data\"");
+    let host = |tags: &str| format!("[[host]]\norigin = \"https://a.test\"\ntags = {tags}\n");
+    let payee = "[[payee]]\naddress = \"0x1111111111111111111111111111111111111111\"\ntags = [\"data\"]\n";
+    refused(&[], &limit("scope = \"tag\""), "the scope `tag` needs the `tag`");
+    refused(
+        &[],
+        &(limit("scope = \"all\"\ntag = \"data\"") + &host("[\"data\"]")),
+        "a `tag` belongs to the scope `tag`",
+    );
+    contradiction(&[], &(of_tag.clone() + &host("[\"date\"]")), "the limit of the tag `data` concerns nothing");
+    contradiction(&[], &(of_tag.clone() + &of_tag + payee), "given twice");
+    contradiction(&[], &host("[\"data\", \"data\"]"), "`tags` lists `data` twice");
+    contradiction(&[], &host("[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\"]"), "more than 8 tags");
+    contradiction(&[], &payee.repeat(2), "`[[payee]]` lists `0x1111111111111111111111111111111111111111` twice");
+    let others = [("recipients", "[\"0x2222222222222222222222222222222222222222\"]"), ("allow_any_recipient", "")];
+    contradiction(&others, payee, "which `recipients` of [payment] does not list");
+    refused(&[], &host("[\"Data\"]"), "a tag is 1 to 24");
+    refused(&[], &payee.replace("tags", "tag"), "unknown field");
+    assert!(parse(&file(&[], &(of_tag.clone() + &host("[\"data\"]"))), Setting::Real).is_ok());
+    assert!(parse(&file(&[], &(of_tag + payee)), Setting::Real).is_ok());
+}
+
+#[test]
 fn host_entries_do_not_contradict_themselves() {
     let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
     contradiction(&[], &host("body_limit = \"1 KiB\""), "without the method `POST`");

@@ -63,7 +63,7 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
          # no further one is made. A host may have a number of its own. What is in flight does not count.\n\
          max_unresolved = 1\n\
          \n\
-         # Limits: scope all, session, host, payee or asset; window like \"90m\", \"24h\", \"7d\" or \"lifetime\",\n\
+         # Limits: scope all, session, host, payee, asset or tag (with `tag = \"data\"`); window like \"90m\", \"24h\", \"7d\" or \"lifetime\",\n\
          # or \"day\", \"week\", \"month\" with `time_zone = \"Europe/Berlin\"` (around midnight that allows twice as much);\n\
          # `max` is an amount, `count` a number of payments; either or both. All of them hold at once.\n\
          [[limit]]\n\
@@ -91,6 +91,8 @@ const HOST_CHOICES: &str = "\
 # methods = [\"GET\", \"HEAD\", \"POST\"]
 # What the model sees of an answer: `withhold` (status, type, size and hash) or `text` (up to 10 KiB, marked untrusted).
 # content = \"text\"
+# Tags that payments there carry, for limits of the scope `tag`; [[payee]] with `address` and `tags` does it for a payee.
+# tags = [\"data\"]
 # Payees of this seller alone:
 # recipients = [\"0x…\"]
 ";

@@ -162,6 +162,7 @@ async fn our_own_side_is_told_plainly_and_limits_are_not() {
     assert_eq!(refused_with(ceiling).await["structuredContent"]["code"], "price_above_ceiling");
     let limit = Refusal::OverLimit {
         scope: Scope::Payee,
+        tag: None,
         window: Window::Lifetime,
         breach: bursar_policy::refusal::Breach::Unread,
     };

@@ -22,7 +22,7 @@ pub(super) fn read(
     facts: &PaymentFacts,
 ) -> Result<Standing, LedgerFault> {
     let mut totals = Vec::with_capacity(rules.limits().len());
-    for limit in rules.limits() {
+    for limit in rules.limits().iter().filter(|limit| limit.concerns(facts)) {
         let key = limit.key(facts);
         let currency = limit.max.map_or(facts.money.currency(), Money::currency);
         let used = tally::used(tx.conn, key.as_str(), rules.window_begins_s(limit.window, tx.now_s))?;

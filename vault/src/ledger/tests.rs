@@ -10,6 +10,7 @@ mod repeat;
 mod settlement;
 mod shut;
 mod sums;
+mod tags;
 mod tamper;
 mod together;
 mod unresolved;
