@@ -57,6 +57,11 @@ pub enum Refusal {
     },
     /// Too many purchases run at once.
     TooManyInFlight,
+    /// Not a time in which payments are made.
+    OutsideHours {
+        /// The times in which they are.
+        hours: String,
+    },
 
     // The errand.
     /// The URL cannot be used.

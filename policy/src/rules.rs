@@ -11,6 +11,7 @@ use crate::address_class::{AddressClass, classify};
 use crate::asset::Asset;
 use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
+use crate::hours::Opening;
 use crate::limit::{Limit, Window};
 use crate::money::{Amount, Currency, Money};
 use crate::path_prefix::PathPrefix;
@@ -41,6 +42,7 @@ pub struct Rules {
     payee_tags: BTreeMap<Address, Vec<Tag>>,
     hosts: Hosts,
     limits: Vec<Limit>,
+    opening: Option<Opening>,
     zones: BTreeMap<Zone, TimeZone>,
     max_unresolved: u32,
     max_lifetime_s: u64,
@@ -194,6 +196,12 @@ impl Rules {
     #[must_use]
     pub fn limits(&self) -> &[Limit] {
         &self.limits
+    }
+
+    /// When payments are made; `None` when at any time.
+    #[must_use]
+    pub const fn opening(&self) -> Option<&Opening> {
+        self.opening.as_ref()
     }
 
     /// The first second that counts within `window` at `now_s` (Unix seconds); `None` when everything does.

@@ -59,6 +59,8 @@ kinds! {
         "raise the ceiling of the call if the price is fair";
     TooManyInFlight "too_many_in_flight" Validation Own
         "wait for the running purchases to end";
+    OutsideHours "outside_hours" Validation Own
+        "wait for the hours in which payments are made, or change hours and days in the rules";
     UrlInvalid "url_invalid" Validation Own
         "correct the URL";
     HttpsRequired "https_required" Security Own

@@ -23,6 +23,7 @@ pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Res
             write!(out, "the price `{asked}` is above the caller's own ceiling, `{ceiling}`")
         }
         R::TooManyInFlight => out.write_str("too many purchases are running at once"),
+        R::OutsideHours { hours } => write!(out, "payments are made {hours} only"),
         R::UrlInvalid { why } => out.write_str(why),
         R::HttpsRequired => out.write_str("the URL is not https"),
         R::HostNotAllowed { origin } => write!(out, "no host rule covers `{origin}`"),

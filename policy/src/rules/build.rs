@@ -8,7 +8,7 @@ use core::net::IpAddr;
 
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
-use super::limits::{check_tags_of_limits, limits_of, zones_of};
+use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
 use super::{AllowedAsset, Recipients, RuleFault, Rules};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
@@ -72,6 +72,7 @@ impl Rules {
             recipients,
             payee_tags,
             hosts: Hosts::Listed(BTreeMap::new()),
+            opening: opening_of(payment.hours, payment.days, payment.time_zone)?,
             zones: zones_of(&limits)?,
             limits,
             max_unresolved: unresolved(payment.max_unresolved)?,

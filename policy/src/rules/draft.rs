@@ -8,8 +8,10 @@ use core::fmt;
 use core::net::IpAddr;
 
 use crate::asset::Asset;
+use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Method;
+use crate::hours::{Days, Hours};
 use crate::limit::Limit;
 use crate::money::Money;
 use crate::path_prefix::PathPrefix;
@@ -78,6 +80,15 @@ pub struct PaymentDraft {
     /// How long an identical call gets the first one's result; 2 minutes by default.
     #[serde(default)]
     pub repeat_window: Option<Span>,
+    /// The hours of a day in which payments are made; all of them by default.
+    #[serde(default)]
+    pub hours: Option<Hours>,
+    /// The days of a week on which payments are made; all of them by default.
+    #[serde(default)]
+    pub days: Option<Vec<Days>>,
+    /// Where `hours` and `days` are meant.
+    #[serde(default)]
+    pub time_zone: Option<Zone>,
     /// With how many payments of one host, or to one payee, that ran out unresolved no further one is made; 1 by
     /// default. What is in flight does not count.
     #[serde(default)]

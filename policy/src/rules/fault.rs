@@ -133,6 +133,15 @@ pub enum RuleFault {
     /// A time zone whose rules cannot be read.
     #[error("the rules of the time zone `{0}` cannot be read; name another one")]
     Zone(Zone),
+    /// Hours or days of nowhere.
+    #[error("`hours` and `days` of [payment] need a `time_zone` such as `Europe/Berlin`")]
+    HoursWithoutZone,
+    /// A time zone that nothing is meant in.
+    #[error("`time_zone` of [payment] is for `hours` and `days`; remove it, or give one of them")]
+    ZoneWithoutHours,
+    /// No day at all.
+    #[error("`days` is empty, which allows nothing; name a day, or remove it for every day")]
+    NoDay,
     /// Two limits on one thing.
     #[error("the limit `{scope}` over `{window}` is given twice; keep one of them")]
     LimitTwice {

@@ -1,4 +1,4 @@
-//! Limits as written become limits as they are read. It must never keep one that holds nothing.
+//! Limits and hours as written become those that are read. It must never keep one that holds nothing.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::RuleFault;
 use crate::calendar::Zone;
+use crate::hours::{Days, Hours, Opening};
 use crate::limit::{Limit, Window};
 use crate::money::Money;
 use crate::tag::Tag;
@@ -52,4 +53,25 @@ pub(super) fn check_tags_of_limits<'a>(
     let carried: BTreeSet<Tag> = carried.flatten().copied().collect();
     let idle = limits.iter().filter_map(|limit| limit.tag).find(|tag| !carried.contains(tag));
     idle.map_or(Ok(()), |tag| Err(RuleFault::IdleTag(tag)))
+}
+
+/// When payments are made, where that is said at all.
+pub(super) fn opening_of(
+    hours: Option<Hours>,
+    days: Option<Vec<Days>>,
+    zone: Option<Zone>,
+) -> Result<Option<Opening>, RuleFault> {
+    let days_given = days.as_deref().unwrap_or_default();
+    if days.is_some() && days_given.is_empty() {
+        return Err(RuleFault::NoDay);
+    }
+    if let Some(day) = Opening::day_twice(days_given) {
+        return Err(RuleFault::Twice { what: "days", value: day.into() });
+    }
+    match (hours.is_some() || days.is_some(), zone) {
+        (false, None) => Ok(None),
+        (false, Some(_)) => Err(RuleFault::ZoneWithoutHours),
+        (true, None) => Err(RuleFault::HoursWithoutZone),
+        (true, Some(zone)) => Opening::new(hours, days, zone).map(Some).ok_or(RuleFault::Zone(zone)),
+    }
 }

@@ -111,6 +111,19 @@ const TIGHTENINGS: &[Tightening] = &[
     ("host recipients", |draft| first_host(draft, |host| host.recipients = Some(vec![address(EVIL)]))),
     ("lower ceiling", |draft| draft.payment.max_per_payment = Ceilings(vec![money("0.02 USD")])),
     ("host ceiling", |draft| first_host(draft, |host| host.max_per_payment = Some(Ceilings(vec![money("0.02 USD")])))),
+    ("hours that are over", |draft| {
+        draft.payment.hours = Some("00:00-16:00".parse().unwrap());
+        draft.payment.time_zone = Some("UTC".parse().unwrap());
+    }),
+    ("hours of now on another day", |draft| {
+        draft.payment.hours = Some("16:00-17:00".parse().unwrap());
+        draft.payment.days = Some(vec!["fri-sun".parse().unwrap()]);
+        draft.payment.time_zone = Some("UTC".parse().unwrap());
+    }),
+    ("days of now", |draft| {
+        draft.payment.days = Some(vec!["thu".parse().unwrap()]);
+        draft.payment.time_zone = Some("Europe/Berlin".parse().unwrap());
+    }),
     ("shorter life", |draft| draft.payment.max_lifetime = Some("10s".parse().unwrap())),
     ("one host less", |draft| draft.hosts.retain(|host| host.origin.to_string() != ORIGIN)),
     ("only a part of the host", |draft| first_host(draft, |host| host.path = "/v1/".parse().unwrap())),

@@ -199,6 +199,22 @@ fn limits_have_something_to_hold() {
 }
 
 #[test]
+fn hours_and_days_have_a_place_and_allow_something() {
+    let (hours, zone) = (("hours", "\"08:00-18:00\""), ("time_zone", "\"Europe/Berlin\""));
+    contradiction(&[hours], "", "need a `time_zone`");
+    contradiction(&[("days", "[\"mon\"]")], "", "need a `time_zone`");
+    contradiction(&[zone], "", "`time_zone` of [payment] is for `hours` and `days`");
+    contradiction(&[zone, ("days", "[]")], "", "`days` is empty");
+    contradiction(&[zone, ("days", "[\"mon-wed\", \"tue\"]")], "", "`days` lists `tue` twice");
+    refused(&[zone, ("hours", "\"18:00-08:00\"")], "", "the earlier one first");
+    refused(&[zone, ("days", "[\"monday\"]")], "", "days are `mon`");
+    refused(&[hours, ("time_zone", "\"CET+1\"")], "", "IANA database");
+    let rules = parse(&file(&[hours, zone, ("days", "[\"mon-fri\"]")], ""), Setting::Real).unwrap();
+    assert_eq!(rules.opening().unwrap().to_string(), "mon-fri 08:00-18:00 in Europe/Berlin");
+    assert!(parse(&file(&[], ""), Setting::Real).unwrap().opening().is_none());
+}
+
+#[test]
 fn tags_are_carried_by_somebody_who_may_be_paid() {
     let limit = |rest: &str| format!("[[limit]]\nwindow = \"24h\"\ncount = 3\n{rest}\n");
     let of_tag = limit("scope = \"tag\"\ntag = \"data\"");

@@ -59,6 +59,10 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
          {payees}\n\
          # How long a signed payment may stay valid. A seller that asks for longer gets this.\n\
          max_lifetime = \"5m\"\n\
+         # When payments are made; at any time when left out.\n\
+         # hours = \"08:00-18:00\"\n\
+         # days = [\"mon-fri\"]\n\
+         # time_zone = \"Europe/Berlin\"\n\
          # With this many payments of one host, or to one payee, that ran out with nothing delivered and nothing settled,\n\
          # no further one is made. A host may have a number of its own. What is in flight does not count.\n\
          max_unresolved = 1\n\
