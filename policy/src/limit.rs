@@ -2,7 +2,7 @@
 //! never count anything itself; the ledger does.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
@@ -142,7 +142,7 @@ struct Written {
     scope: Scope,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tag: Option<Tag>,
-    window: String,
+    window: WrittenWindow,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time_zone: Option<Zone>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,11 +151,39 @@ struct Written {
     count: Option<u32>,
 }
 
+/// A window without its time zone, which has a place of its own.
+#[derive(Clone, Copy)]
+enum WrittenWindow {
+    Calendar(Unit),
+    Whole(Window),
+}
+
+impl FromStr for WrittenWindow {
+    type Err = WindowFault;
+
+    fn from_str(text: &str) -> Result<Self, WindowFault> {
+        match (Unit::named(text), text.parse()) {
+            (Some(unit), _) => Ok(Self::Calendar(unit)),
+            (None, Ok(Window::Calendar { .. })) => Err(WindowFault),
+            (None, window) => window.map(Self::Whole),
+        }
+    }
+}
+
+impl fmt::Display for WrittenWindow {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Calendar(unit) => out.write_str(unit.name()),
+            Self::Whole(window) => window.fmt(out),
+        }
+    }
+}
+
+text_form!(WrittenWindow, "a window such as \"24h\", \"day\" or \"lifetime\"");
+
 /// Why what is written is not a [`Limit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum LimitFault {
-    #[error(transparent)]
-    Window(WindowFault),
     #[error("the window `{}` needs a `time_zone` such as `Europe/Berlin`", _0.name())]
     NoZone(Unit),
     #[error("the scope `tag` needs the `tag` that it is about")]
@@ -176,13 +204,11 @@ impl TryFrom<Written> for Limit {
             (Scope::Tag, Some(_)) | (_, None) => {}
             (_, Some(_)) => return Err(LimitFault::IdleTag),
         }
-        let window = match (Unit::named(&window), time_zone) {
-            (Some(unit), Some(zone)) => Window::Calendar { unit, zone },
-            (Some(unit), None) => return Err(LimitFault::NoZone(unit)),
-            (None, Some(_)) => return Err(LimitFault::IdleZone),
-            // A zone has one place to be written in.
-            (None, None) if window.contains(' ') => return Err(LimitFault::Window(WindowFault)),
-            (None, None) => window.parse().map_err(LimitFault::Window)?,
+        let window = match (window, time_zone) {
+            (WrittenWindow::Calendar(unit), Some(zone)) => Window::Calendar { unit, zone },
+            (WrittenWindow::Calendar(unit), None) => return Err(LimitFault::NoZone(unit)),
+            (WrittenWindow::Whole(_), Some(_)) => return Err(LimitFault::IdleZone),
+            (WrittenWindow::Whole(window), None) => window,
         };
         Ok(Self { scope, tag, window, max, count })
     }
@@ -192,8 +218,8 @@ impl From<Limit> for Written {
     fn from(limit: Limit) -> Self {
         let Limit { scope, tag, window, max, count } = limit;
         let (window, time_zone) = match window {
-            Window::Calendar { unit, zone } => (unit.name().into(), Some(zone)),
-            Window::Rolling { .. } | Window::Lifetime => (window.to_string(), None),
+            Window::Calendar { unit, zone } => (WrittenWindow::Calendar(unit), Some(zone)),
+            Window::Rolling { .. } | Window::Lifetime => (WrittenWindow::Whole(window), None),
         };
         Self { scope, tag, window, time_zone, max, count }
     }

@@ -198,6 +198,12 @@ impl Rules {
         &self.limits
     }
 
+    /// With how many unresolved payments of one host or payee no further one is made, where the host has no own number.
+    #[must_use]
+    pub const fn max_unresolved(&self) -> u32 {
+        self.max_unresolved
+    }
+
     /// When payments are made; `None` when at any time.
     #[must_use]
     pub const fn opening(&self) -> Option<&Opening> {

@@ -27,6 +27,10 @@ fn lines(rules: &Rules) -> Vec<(&'static str, String)> {
     let joined = |items: Vec<String>| if items.is_empty() { "nobody".to_owned() } else { items.join(", ") };
     let mut lines = vec![("a payment", joined(rules.ceilings().map(|money| format!("at most {money}")).collect()))];
     lines.extend(rules.limits().iter().map(|limit| ("limit", told(limit))));
+    if let Some(opening) = rules.opening() {
+        lines.push(("hours", opening.to_string()));
+    }
+    lines.push(("unresolved", format!("no payment after {} of a host or payee", rules.max_unresolved())));
     lines.push((
         "assets",
         joined(rules.assets().map(|asset| format!("{} on {}", asset.symbol, asset.id.chain)).collect()),
@@ -42,8 +46,10 @@ fn lines(rules: &Rules) -> Vec<(&'static str, String)> {
         .host_rules()
         .map(|(origin, path, rule)| {
             let methods: Vec<&str> = rule.methods().iter().map(|method| method.as_str()).collect();
+            let lost = rule.max_unresolved();
+            let own = if lost == rules.max_unresolved() { String::new() } else { format!(", {lost} unresolved") };
             let path = if path.is_root() { "" } else { path.as_str() };
-            format!("{origin}{path} ({})", methods.join(" "))
+            format!("{origin}{path} ({}{own})", methods.join(" "))
         })
         .collect();
     lines.push(("sellers", if rules.allow_any_host() { "every https host".to_owned() } else { joined(sellers) }));

@@ -52,7 +52,7 @@ pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Res
     }
 }
 
-/// [`write`] for what can be wrong with one offer, and for limits.
+/// [`write()`] for what can be wrong with one offer, and for limits.
 fn of_an_offer(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     use Refusal as R;
     match refusal {

@@ -184,7 +184,7 @@ fn limits_have_something_to_hold() {
     refused(&[], &calendar("day", ""), "the window `day` needs a `time_zone`");
     refused(&[], &calendar("24h", berlin), "a `time_zone` belongs to the windows `day`, `week` and `month`");
     refused(&[], &calendar("day in Europe/Berlin", ""), "with a `time_zone`");
-    refused(&[], &calendar("year", berlin), "a `time_zone` belongs");
+    refused(&[], &calendar("year", berlin), "with a `time_zone`");
     refused(&[], &calendar("week", "\ntime_zone = \"berlin\""), "a time zone is a name of the IANA database");
     contradiction(
         &[],
