@@ -28,8 +28,43 @@ fn main() {
 }
 
 fn rules() -> Rules {
-    let draft: Draft = toml::from_str(RULES).expect("the rules above are well formed");
-    Rules::new(draft, Setting::Real).expect("the rules above make sense")
+    read(RULES)
+}
+
+fn read(text: &str) -> Rules {
+    let draft: Draft = toml::from_str(text).expect("the rules are well formed");
+    Rules::new(draft, Setting::Real).expect("the rules make sense")
+}
+
+/// The rules above with so many host entries, half of them for parts of the merchant's origin, with so many limits,
+/// hours and tags: whatever an operator could want at once.
+fn full_rules(hosts: usize, limits: usize) -> Rules {
+    let timed = "hours = \"00:00-24:00\"\ndays = [\"mon-sun\"]\ntime_zone = \"Europe/Berlin\"\n";
+    let mut text = RULES.replacen("[[limit]]", &format!("{timed}\n[[limit]]"), 1);
+    let scopes = ["host", "payee", "tag\"\ntag = \"data"].into_iter().cycle();
+    for (number, scope) in (1..limits).zip(scopes) {
+        let window = match number {
+            1 => "day\"\ntime_zone = \"Europe/Berlin".to_owned(),
+            _ => format!("{number}h"),
+        };
+        text.push_str(&format!("\n[[limit]]\nscope = \"{scope}\"\nwindow = \"{window}\"\nmax = \"5.00 USD\"\n"));
+    }
+    for number in 1..hosts {
+        let entry = match number % 2 {
+            0 => format!("origin = \"https://shop-{number}.test\"\nmax_per_payment = \"0.02 USD\""),
+            _ => format!("origin = \"https://api.merchant.test\"\npath = \"/v{number}/\""),
+        };
+        text.push_str(&format!("\n[[host]]\n{entry}\ntags = [\"data\", \"search\"]\n"));
+    }
+    read(&text)
+}
+
+#[divan::bench(args = [(2, 2), (100, 50), (1000, 50)])]
+fn judge_one_offer_with_hosts_and_limits(bencher: Bencher<'_, '_>, (hosts, limits): (usize, usize)) {
+    let (rules, errand, challenge) = (full_rules(hosts, limits), errand(), challenge(1));
+    assert!(rules.host_rules().count() == hosts && rules.limits().len() == limits, "{hosts} hosts, {limits} limits");
+    assert!(judge(&rules, &errand, &challenge, None, NOW_S).is_ok(), "the full rules allow it");
+    bencher.bench_local(|| judge(black_box(&rules), black_box(&errand), black_box(&challenge), None, NOW_S));
 }
 
 fn errand() -> Errand {

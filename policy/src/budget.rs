@@ -1,11 +1,13 @@
 //! The last yes before money is counted: freezes, session, limits. It must never read a ledger; the
 //! caller reads it inside the transaction that writes the row.
 
+use alloc::boxed::Box;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use crate::errand::SessionId;
 use crate::gate::Vetted;
-use crate::limit::{Limit, PaymentFacts, TallyKey};
+use crate::limit::{Limit, PaymentFacts, Scope, TallyKey};
 use crate::money::Money;
 use crate::refusal::{Breach, Refusal, in_order};
 use crate::rules::Rules;
@@ -24,6 +26,18 @@ pub struct Standing {
     pub session: SessionStanding,
     /// The running total for every limit of the rules.
     pub totals: Vec<Total>,
+    /// What earlier payments to the same host and payee came to nothing that anybody knows of.
+    pub unresolved: Unresolved,
+}
+
+/// How many earlier payments ran out without a settlement and without a delivery: the authorization can no longer be
+/// used, and nobody knows whether it was. What is in flight is not among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unresolved {
+    /// For the same origin.
+    pub host: u32,
+    /// To the same payee on the same chain.
+    pub payee: u32,
 }
 
 /// One session's budget.
@@ -96,11 +110,12 @@ mod sealed {
 }
 
 /// Admits a vetted payment when nothing is frozen or latched, the session is open at `now_s` (Unix
-/// seconds) and has the money, and no limit of `rules` would be exceeded. Spending a budget or a
-/// limit to exactly nothing is allowed.
+/// seconds) and has the money, no limit of `rules` would be exceeded, and neither the host nor the
+/// payee has as many unresolved payments as the host's rule allows. Spending a budget or a limit to
+/// exactly nothing is allowed.
 ///
-/// Of `facts` only session and origin are believed; payee, asset and money are taken from the
-/// terms. A limit without a total, or with one that was read for another payment, refuses.
+/// Of `facts` only session and site are believed; payee, asset and money are taken from the
+/// terms, and tags from the rules. A limit without a total, or with one that was read for another payment, refuses.
 ///
 /// # Errors
 ///
@@ -118,7 +133,8 @@ pub fn admit(
     let Some(money) = price else {
         return Err([Refusal::AssetNotAllowed { asset: id }].into());
     };
-    let facts = PaymentFacts { payee: terms.payee, asset: id, money, ..facts };
+    let tags = rules.tags(&facts.site, &terms.payee);
+    let facts = PaymentFacts { payee: terms.payee, asset: id, money, tags, ..facts };
     let mut reasons = Vec::new();
     if standing.frozen {
         reasons.push(Refusal::Frozen);
@@ -128,6 +144,10 @@ pub fn admit(
     }
     reasons.extend(against_session(&standing.session, &facts, now_s));
     reasons.extend(rules.limits().iter().filter_map(|limit| against_limit(limit, standing, &facts)));
+    match rules.host_rule(&facts.site) {
+        Some(rule) => reasons.extend(against_unresolved(rule.max_unresolved(), standing.unresolved)),
+        None => reasons.push(Refusal::HostNotAllowed { origin: facts.site.origin().to_string() }),
+    }
     if reasons.is_empty() { Ok(Admitted::new(vetted, facts)) } else { Err(in_order(reasons)) }
 }
 
@@ -148,9 +168,9 @@ fn against_session(session: &SessionStanding, facts: &PaymentFacts, now_s: u64) 
     reasons
 }
 
-/// The reason that one limit gives against the payment. A limit in another currency has none.
+/// The reason that one limit gives against the payment. A limit in another currency or over another tag has none.
 fn against_limit(limit: &Limit, standing: &Standing, facts: &PaymentFacts) -> Option<Refusal> {
-    if limit.max.is_some_and(|max| max.currency() != facts.money.currency()) {
+    if !limit.concerns(facts) || limit.max.is_some_and(|max| max.currency() != facts.money.currency()) {
         return None;
     }
     let key = limit.key(facts);
@@ -159,7 +179,19 @@ fn against_limit(limit: &Limit, standing: &Standing, facts: &PaymentFacts) -> Op
         None => Some(Breach::Unread),
         Some(total) => over_amount(limit, total, facts).or_else(|| over_count(limit, total)),
     };
-    breach.map(|breach| Refusal::OverLimit { scope: limit.scope, window: limit.window, breach })
+    breach.map(|breach| Refusal::OverLimit {
+        scope: limit.scope,
+        tag: limit.tag.map(Box::new),
+        window: limit.window,
+        breach,
+    })
+}
+
+/// The reasons that unresolved payments give against another one: as many as are allowed are there already.
+fn against_unresolved(max: u32, unresolved: Unresolved) -> impl Iterator<Item = Refusal> {
+    let each = [(Scope::Host, unresolved.host), (Scope::Payee, unresolved.payee)];
+    let full = move |(_, count): &(Scope, u32)| max <= *count;
+    each.into_iter().filter(full).map(move |(scope, unresolved)| Refusal::TooManyUnresolved { scope, unresolved, max })
 }
 
 fn over_amount(limit: &Limit, total: &Total, facts: &PaymentFacts) -> Option<Breach> {

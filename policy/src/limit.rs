@@ -7,11 +7,13 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
+use crate::calendar::{Unit, Zone};
 use crate::chain::{Address, AssetId};
 use crate::errand::SessionId;
 use crate::money::{Currency, Money};
 use crate::quantity::{Span, SpanFault};
-use crate::site::Origin;
+use crate::site::Site;
+use crate::tag::Tag;
 use crate::text_form::text_form;
 
 /// Whose payments a limit adds up.
@@ -28,11 +30,13 @@ pub enum Scope {
     Payee,
     /// The payments with one asset.
     Asset,
+    /// The payments that carry one tag.
+    Tag,
 }
 
 impl Scope {
     /// Every scope.
-    pub const EVERY: [Self; 5] = [Self::All, Self::Session, Self::Host, Self::Payee, Self::Asset];
+    pub const EVERY: [Self; 6] = [Self::All, Self::Session, Self::Host, Self::Payee, Self::Asset, Self::Tag];
 
     /// Its name in the rules.
     #[must_use]
@@ -43,6 +47,7 @@ impl Scope {
             Self::Host => "host",
             Self::Payee => "payee",
             Self::Asset => "asset",
+            Self::Tag => "tag",
         }
     }
 }
@@ -53,13 +58,21 @@ impl fmt::Display for Scope {
     }
 }
 
-/// How far back a limit looks. Written `30s`, `90m`, `24h`, `7d` or `lifetime`.
+/// How far back a limit looks. Written `30s`, `90m`, `24h`, `7d`, `day in Europe/Berlin` or `lifetime`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Window {
     /// The last `secs` seconds, moving with time. A pending payment never slides out.
     Rolling {
         /// Its length in seconds.
         secs: u64,
+    },
+    /// The day, week or month that it is, in a time zone. Full again when the next one begins, so within any 24 hours
+    /// around midnight twice the limit of a day may be spent. A pending payment counts in every one.
+    Calendar {
+        /// Which.
+        unit: Unit,
+        /// Where.
+        zone: Zone,
     },
     /// Everything that was ever counted.
     Lifetime,
@@ -72,6 +85,10 @@ impl FromStr for Window {
         if text == "lifetime" {
             return Ok(Self::Lifetime);
         }
+        if let Some((unit, zone)) = text.split_once(" in ") {
+            let unit = Unit::named(unit).ok_or(WindowFault)?;
+            return Ok(Self::Calendar { unit, zone: zone.parse().map_err(|_fault| WindowFault)? });
+        }
         let span: Span = text.parse().map_err(|_fault: SpanFault| WindowFault)?;
         Ok(Self::Rolling { secs: span.secs() })
     }
@@ -81,6 +98,7 @@ impl fmt::Display for Window {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lifetime => out.write_str("lifetime"),
+            Self::Calendar { unit, zone } => write!(out, "{} in {zone}", unit.name()),
             Self::Rolling { secs } => match Span::from_secs(*secs) {
                 Some(span) => fmt::Display::fmt(&span, out),
                 None => out.write_str("0s"),
@@ -91,7 +109,7 @@ impl fmt::Display for Window {
 
 /// Why a text is not a [`Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a window is a length of time such as `24h`, or `lifetime`")]
+#[error("a window is a length of time such as `24h`, or `lifetime`, or `day`, `week` or `month` with a `time_zone`")]
 pub struct WindowFault;
 
 text_form!(Window, "a window such as \"24h\" or \"lifetime\"");
@@ -103,26 +121,133 @@ text_form!(Window, "a window such as \"24h\" or \"lifetime\"");
 /// the payments of every currency. Rules keep each limit with exactly one of the two, so that
 /// adding a `max` to a count never loosens the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Limit {
     /// Whose payments.
     pub scope: Scope,
+    /// Which tag, for [`Scope::Tag`] and for nothing else.
+    pub tag: Option<Tag>,
     /// How far back.
     pub window: Window,
     /// The most money.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Money>,
     /// The most payments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
+}
+
+/// `[[limit]]` as it is written: the time zone of a calendar window stands beside it.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    scope: Scope,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tag: Option<Tag>,
+    window: WrittenWindow,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time_zone: Option<Zone>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max: Option<Money>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
+}
+
+/// A window without its time zone, which has a place of its own.
+#[derive(Clone, Copy)]
+enum WrittenWindow {
+    Calendar(Unit),
+    Whole(Window),
+}
+
+impl FromStr for WrittenWindow {
+    type Err = WindowFault;
+
+    fn from_str(text: &str) -> Result<Self, WindowFault> {
+        match (Unit::named(text), text.parse()) {
+            (Some(unit), _) => Ok(Self::Calendar(unit)),
+            (None, Ok(Window::Calendar { .. })) => Err(WindowFault),
+            (None, window) => window.map(Self::Whole),
+        }
+    }
+}
+
+impl fmt::Display for WrittenWindow {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Calendar(unit) => out.write_str(unit.name()),
+            Self::Whole(window) => window.fmt(out),
+        }
+    }
+}
+
+text_form!(WrittenWindow, "a window such as \"24h\", \"day\" or \"lifetime\"");
+
+/// Why what is written is not a [`Limit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum LimitFault {
+    #[error("the window `{}` needs a `time_zone` such as `Europe/Berlin`", _0.name())]
+    NoZone(Unit),
+    #[error("the scope `tag` needs the `tag` that it is about")]
+    NoTag,
+    #[error("a `tag` belongs to the scope `tag`; change the scope or remove the tag")]
+    IdleTag,
+    #[error("a `time_zone` belongs to the windows `day`, `week` and `month`; remove it")]
+    IdleZone,
+}
+
+impl TryFrom<Written> for Limit {
+    type Error = LimitFault;
+
+    fn try_from(written: Written) -> Result<Self, LimitFault> {
+        let Written { scope, tag, window, time_zone, max, count } = written;
+        match (scope, tag) {
+            (Scope::Tag, None) => return Err(LimitFault::NoTag),
+            (Scope::Tag, Some(_)) | (_, None) => {}
+            (_, Some(_)) => return Err(LimitFault::IdleTag),
+        }
+        let window = match (window, time_zone) {
+            (WrittenWindow::Calendar(unit), Some(zone)) => Window::Calendar { unit, zone },
+            (WrittenWindow::Calendar(unit), None) => return Err(LimitFault::NoZone(unit)),
+            (WrittenWindow::Whole(_), Some(_)) => return Err(LimitFault::IdleZone),
+            (WrittenWindow::Whole(window), None) => window,
+        };
+        Ok(Self { scope, tag, window, max, count })
+    }
+}
+
+impl From<Limit> for Written {
+    fn from(limit: Limit) -> Self {
+        let Limit { scope, tag, window, max, count } = limit;
+        let (window, time_zone) = match window {
+            Window::Calendar { unit, zone } => (WrittenWindow::Calendar(unit), Some(zone)),
+            Window::Rolling { .. } | Window::Lifetime => (WrittenWindow::Whole(window), None),
+        };
+        Self { scope, tag, window, time_zone, max, count }
+    }
 }
 
 impl Limit {
     /// The key of the running total that this limit reads for a payment with `facts`: scope and
-    /// subject of the payment, currency of the limit (`*` when it only counts).
+    /// subject of the payment (of the limit where it is a tag), currency of the limit (`*` when it only counts).
     #[must_use]
     pub fn key(&self, facts: &PaymentFacts) -> TallyKey {
-        TallyKey::new(self.scope, facts, self.max.map(Money::currency))
+        TallyKey::new(self.scope, self.tag, facts, self.max.map(Money::currency))
+    }
+
+    /// Whether it concerns a payment with `facts`: every payment, or those that carry its tag.
+    #[must_use]
+    pub fn concerns(&self, facts: &PaymentFacts) -> bool {
+        self.tag.is_none_or(|tag| facts.tags.contains(&tag))
+    }
+
+    /// The key that this limit reads for every payment of `session`; `None` when it depends on more than the session.
+    #[must_use]
+    pub fn key_of_session(&self, session: &SessionId) -> Option<TallyKey> {
+        let currency = self.max.map(Money::currency);
+        match self.scope {
+            Scope::All => Some(TallyKey::named(self.scope, "", currency)),
+            Scope::Session => Some(TallyKey::named(self.scope, &format!("|{session}"), currency)),
+            Scope::Host | Scope::Payee | Scope::Asset | Scope::Tag => None,
+        }
     }
 }
 
@@ -132,24 +257,28 @@ impl Limit {
 pub struct PaymentFacts {
     /// The session that pays.
     pub session: SessionId,
-    /// The origin that is paid for, as far as `serve` is believed.
-    pub origin: Origin,
+    /// The URL that is paid for, as far as `serve` is believed. Limits ask about its origin.
+    pub site: Site,
     /// The payee.
     pub payee: Address,
     /// The asset.
     pub asset: AssetId,
     /// The price, at par.
     pub money: Money,
+    /// The tags of its host rule and of its payee, each once, in order.
+    pub tags: Vec<Tag>,
 }
 
 impl PaymentFacts {
-    /// Every key that this payment counts under: each scope, once for its currency and once for
-    /// all currencies. A ledger that adds to exactly these has the total of every possible limit.
+    /// Every key that this payment counts under: each scope, and each tag that it carries, once for
+    /// its currency and once for all currencies. A ledger that adds to exactly these has the total of every possible limit.
     #[must_use]
     pub fn keys(&self) -> Vec<TallyKey> {
         let currencies = [Some(self.money.currency()), None];
-        let each = |scope| currencies.map(|currency| TallyKey::new(scope, self, currency));
-        Scope::EVERY.into_iter().flat_map(each).collect()
+        let untagged = Scope::EVERY.into_iter().filter(|scope| *scope != Scope::Tag).map(|scope| (scope, None));
+        let tagged = self.tags.iter().map(|tag| (Scope::Tag, Some(*tag)));
+        let each = |(scope, tag)| currencies.map(|currency| TallyKey::new(scope, tag, self, currency));
+        untagged.chain(tagged).flat_map(each).collect()
     }
 }
 
@@ -159,16 +288,27 @@ impl PaymentFacts {
 pub struct TallyKey(String);
 
 impl TallyKey {
-    fn new(scope: Scope, facts: &PaymentFacts, currency: Option<Currency>) -> Self {
+    fn new(scope: Scope, tag: Option<Tag>, facts: &PaymentFacts, currency: Option<Currency>) -> Self {
         let subject = match scope {
             Scope::All => String::new(),
             Scope::Session => format!("|{}", facts.session),
-            Scope::Host => format!("|{}", facts.origin),
+            Scope::Host => format!("|{}", facts.site.origin()),
             Scope::Payee => format!("|{}:{}", facts.asset.chain, facts.payee),
             Scope::Asset => format!("|{}", facts.asset),
+            Scope::Tag => tag.map(|tag| format!("|{tag}")).unwrap_or_default(),
         };
+        Self::named(scope, &subject, currency)
+    }
+
+    fn named(scope: Scope, subject: &str, currency: Option<Currency>) -> Self {
         let currency = currency.as_ref().map_or("*", Currency::letters);
         Self(format!("{scope}{subject}|{currency}"))
+    }
+
+    /// The key of everything that `session` spends in `currency`.
+    #[must_use]
+    pub fn of_session(session: &SessionId, currency: Currency) -> Self {
+        Self::named(Scope::Session, &format!("|{session}"), Some(currency))
     }
 
     /// Its text.

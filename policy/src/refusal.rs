@@ -1,5 +1,6 @@
 //! Every way to say no: one enum, in precedence order. It must never hold a fault of ours.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
 
@@ -9,6 +10,7 @@ use crate::limit::{Scope, Window};
 use crate::money::{Currency, Money};
 use crate::quoted::Quoted;
 use crate::site::SiteFault;
+use crate::tag::Tag;
 
 mod code;
 mod sentence;
@@ -55,6 +57,11 @@ pub enum Refusal {
     },
     /// Too many purchases run at once.
     TooManyInFlight,
+    /// Not a time in which payments are made.
+    OutsideHours {
+        /// The times in which they are.
+        hours: String,
+    },
 
     // The errand.
     /// The URL cannot be used.
@@ -64,9 +71,9 @@ pub enum Refusal {
     },
     /// The URL is not https.
     HttpsRequired,
-    /// No host rule covers the origin.
+    /// No host rule covers the URL.
     HostNotAllowed {
-        /// The origin.
+        /// The origin, and the path too where only paths of that origin are listed.
         origin: String,
     },
     /// The host rule does not list the method.
@@ -234,10 +241,22 @@ pub enum Refusal {
     OverLimit {
         /// Whose payments it adds up.
         scope: Scope,
+        /// Of which tag, where it is a tag's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tag: Option<Box<Tag>>,
         /// How far back it looks.
         window: Window,
         /// What does not fit.
         breach: Breach,
+    },
+    /// Earlier payments to the same host or payee ran out unresolved, as many as are allowed.
+    TooManyUnresolved {
+        /// The host or the payee.
+        scope: Scope,
+        /// How many there are.
+        unresolved: u32,
+        /// How many there may be.
+        max: u32,
     },
 }
 

@@ -5,20 +5,28 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
+use jiff::tz::TimeZone;
+
 use crate::address_class::{AddressClass, classify};
 use crate::asset::Asset;
+use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
-use crate::errand::Method;
-use crate::limit::Limit;
+use crate::hours::Opening;
+use crate::limit::{Limit, Window};
 use crate::money::{Amount, Currency, Money};
-use crate::site::{Host, Origin, Scheme};
+use crate::site::{Host, Origin, Scheme, Site};
+use crate::tag::Tag;
 
 mod build;
 pub mod draft;
 mod fault;
+mod hosts;
+mod limits;
 
 pub use self::draft::{ContentMode, Setting};
 pub use self::fault::RuleFault;
+pub use self::hosts::HostRule;
+use self::hosts::{Hosts, Paths};
 
 /// What an operator allowed. Made by [`Rules::new`] only, which refuses every contradiction; with
 /// nothing listed, nothing is allowed.
@@ -30,8 +38,12 @@ pub struct Rules {
     chains: Vec<ChainId>,
     assets: BTreeMap<AssetId, AllowedAsset>,
     recipients: Recipients,
+    payee_tags: BTreeMap<Address, Vec<Tag>>,
     hosts: Hosts,
     limits: Vec<Limit>,
+    opening: Option<Opening>,
+    zones: BTreeMap<Zone, TimeZone>,
+    max_unresolved: u32,
     max_lifetime_s: u64,
     repeat_window_s: u64,
     body_cap_bytes: u64,
@@ -63,75 +75,11 @@ pub(crate) enum Recipients {
 }
 
 impl Recipients {
-    fn allow(&self, payee: &Address) -> bool {
+    pub(crate) fn allow(&self, payee: &Address) -> bool {
         match self {
             Self::Any => true,
             Self::Listed(listed) => listed.contains(payee),
         }
-    }
-}
-
-/// Who may be asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Hosts {
-    /// Every https host on its default port, by the same rule.
-    Any(HostRule),
-    /// Whoever is listed.
-    Listed(BTreeMap<Origin, HostRule>),
-}
-
-/// What holds for one origin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostRule {
-    methods: Vec<Method>,
-    content: ContentMode,
-    recipients: Recipients,
-    ceilings: BTreeMap<Currency, Money>,
-    resource_hosts: Vec<Host>,
-    body_limit_bytes: u64,
-}
-
-impl HostRule {
-    /// Whether it lists `method`.
-    #[must_use]
-    pub fn allows_method(&self, method: Method) -> bool {
-        self.methods.contains(&method)
-    }
-
-    /// The methods that it lists.
-    #[must_use]
-    pub fn methods(&self) -> &[Method] {
-        &self.methods
-    }
-
-    /// How much of an answer the model sees.
-    #[must_use]
-    pub const fn content(&self) -> ContentMode {
-        self.content
-    }
-
-    /// Whether `payee` may be paid for this origin.
-    #[must_use]
-    pub fn allows_payee(&self, payee: &Address) -> bool {
-        self.recipients.allow(payee)
-    }
-
-    /// Its own ceiling for one payment in `currency`, lower than the general one.
-    #[must_use]
-    pub fn ceiling(&self, currency: Currency) -> Option<Money> {
-        self.ceilings.get(&currency).copied()
-    }
-
-    /// Whether the seller may name `host` as the resource of its terms.
-    #[must_use]
-    pub fn allows_resource_host(&self, host: &Host) -> bool {
-        self.resource_hosts.contains(host)
-    }
-
-    /// The largest body that may be sent, in bytes.
-    #[must_use]
-    pub const fn body_limit_bytes(&self) -> u64 {
-        self.body_limit_bytes
     }
 }
 
@@ -189,16 +137,28 @@ impl Rules {
         }
     }
 
-    /// The rule for `origin`, listed or general; `None` means that it may not be asked.
+    /// The rule for `site`: of the entries for its origin the one with the longest path that `site` lies under, or
+    /// the general rule; `None` means that it may not be asked.
+    ///
+    /// Costs one look-up among the origins and one for each leading part of the path, however many hosts are listed.
     #[must_use]
-    pub fn host_rule(&self, origin: &Origin) -> Option<&HostRule> {
+    pub fn host_rule(&self, site: &Site) -> Option<&HostRule> {
         match &self.hosts {
-            Hosts::Listed(listed) => listed.get(origin),
+            Hosts::Listed(listed) => listed.get(site.origin())?.rule_for(site.path()),
             Hosts::Any(rule) => {
-                let usual_port = origin.port == Scheme::Https.default_port();
+                let usual_port = site.port() == Scheme::Https.default_port();
                 (usual_port || self.setting == Setting::Sandbox).then_some(rule)
             }
         }
+    }
+
+    /// The tags of a payment to `payee` for `site`: those of the host rule and those of the payee, each once, in order.
+    #[must_use]
+    pub fn tags(&self, site: &Site, payee: &Address) -> Vec<Tag> {
+        let of_host = self.host_rule(site).map(HostRule::tags).unwrap_or_default();
+        let of_payee = self.payee_tags.get(payee).map(Vec::as_slice).unwrap_or_default();
+        let both: BTreeSet<Tag> = of_host.iter().chain(of_payee).copied().collect();
+        both.into_iter().collect()
     }
 
     /// Whether every https host may be asked.
@@ -207,11 +167,25 @@ impl Rules {
         matches!(self.hosts, Hosts::Any(_))
     }
 
-    /// The origins that are listed; none when any host may be asked.
+    /// The origins that are listed, each once; none when any host may be asked.
     pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+        self.listed().map(|(origin, _)| origin)
+    }
+
+    /// Every entry with its origin; none when any host may be asked.
+    pub fn host_rules(&self) -> impl Iterator<Item = (&Origin, &HostRule)> {
+        self.listed().flat_map(|(origin, paths)| paths.iter().map(move |rule| (origin, rule)))
+    }
+
+    /// Whether paths of `origin` are listed, but not the whole of it.
+    pub(crate) fn lists_paths_of(&self, origin: &Origin) -> bool {
+        matches!(&self.hosts, Hosts::Listed(listed) if listed.contains_key(origin))
+    }
+
+    fn listed(&self) -> impl Iterator<Item = (&Origin, &Paths)> {
         let listed = match &self.hosts {
             Hosts::Any(_) => None,
-            Hosts::Listed(listed) => Some(listed.keys()),
+            Hosts::Listed(listed) => Some(listed.iter()),
         };
         listed.into_iter().flatten()
     }
@@ -221,6 +195,30 @@ impl Rules {
     #[must_use]
     pub fn limits(&self) -> &[Limit] {
         &self.limits
+    }
+
+    /// With how many unresolved payments of one host or payee no further one is made, where the host has no own number.
+    #[must_use]
+    pub const fn max_unresolved(&self) -> u32 {
+        self.max_unresolved
+    }
+
+    /// When payments are made; `None` when at any time.
+    #[must_use]
+    pub const fn opening(&self) -> Option<&Opening> {
+        self.opening.as_ref()
+    }
+
+    /// The first second that counts within `window` at `now_s` (Unix seconds); `None` when everything does.
+    ///
+    /// A window that cannot be worked out counts everything: it allows less, never more.
+    #[must_use]
+    pub fn window_begins_s(&self, window: Window, now_s: u64) -> Option<u64> {
+        match window {
+            Window::Lifetime => None,
+            Window::Rolling { secs } => now_s.checked_sub(secs)?.checked_add(1),
+            Window::Calendar { unit, zone } => unit.begins_s(self.zones.get(&zone)?, now_s),
+        }
     }
 
     /// The longest life of a signed payment, in seconds.
@@ -241,10 +239,10 @@ impl Rules {
         self.body_cap_bytes
     }
 
-    /// How much of an answer from `origin` the model sees; nothing when no rule covers it.
+    /// How much of an answer from `site` the model sees; nothing when no rule covers it.
     #[must_use]
-    pub fn content_mode(&self, origin: &Origin) -> ContentMode {
-        self.host_rule(origin).map_or(ContentMode::Withhold, HostRule::content)
+    pub fn content_mode(&self, site: &Site) -> ContentMode {
+        self.host_rule(site).map_or(ContentMode::Withhold, HostRule::content)
     }
 
     /// Names and the loopback addresses that stand for them. Empty outside a sandbox.

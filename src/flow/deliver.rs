@@ -114,7 +114,7 @@ impl<R: Resolver> Buyer<R> {
     /// What the operator's rule for the host lets the model see of stored content.
     pub(super) fn shown(&self, rules: &Rules, errand: &Errand, content: &ContentRef, status: u16) -> Content {
         let kind = ContentKind::named(&content.kind);
-        let shown = match rules.content_mode(errand.site.origin()) {
+        let shown = match rules.content_mode(&errand.site) {
             ContentMode::Withhold => Shown::Withheld,
             ContentMode::File => Shown::File(self.content.path_of(&content.digest).display().to_string()),
             ContentMode::Text => match self.content.head(&content.digest, TEXT_BYTES) {

@@ -176,6 +176,7 @@ pub(super) fn books(status: vault::Status, now_s: u64) -> Books {
         locked: status.locked,
         frozen: status.frozen,
         latched: status.latched,
+        outside_hours: status.outside_hours,
         payer: status.payer,
         session: status.session.map(|session| session_line(session, now_s)),
         limits: status.limits.into_iter().map(limit_line).collect(),

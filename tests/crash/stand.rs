@@ -189,6 +189,7 @@ fn rules(port: u16) -> String {
         assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
         recipients = ["{PAYEE}"]
         max_lifetime = "5m"
+        max_unresolved = 100
 
         [[limit]]
         scope = "all"

@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use bursar_policy::Setting;
+use bursar_vault::rules_file;
+
 use super::tool_table;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -16,6 +19,14 @@ fn the_readme_has_the_table_of_the_tools_as_they_are() {
     let readme = read("README.md");
     let fresh = tool_table::refreshed(&readme).expect("README.md has a place for the table");
     assert!(readme == fresh, "run `cargo run --example tool_table` and look at the difference");
+}
+
+#[test]
+fn the_rules_that_the_readme_shows_are_rules() {
+    let readme = read("README.md");
+    let shown = readme.split_once("```toml\n").and_then(|(_, rest)| rest.split_once("```")).expect("an example").0;
+    let rules = rules_file::parse(shown, Setting::Real).unwrap_or_else(|fault| panic!("README.md: {fault}"));
+    assert!(rules.opening().is_some() && rules.limits().len() == 2 && rules.host_rules().count() == 1);
 }
 
 #[test]

@@ -15,7 +15,13 @@ pub fn faults(root: &Value, schema: &Value, value: &Value) -> Vec<String> {
 fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
     for (word, wanted) in schema.as_object().expect("a schema is an object") {
         let right = match word.as_str() {
-            "$schema" | "title" | "description" | "default" | "examples" | "definitions" => true,
+            "$schema" | "title" | "description" | "default" | "examples" | "definitions" | "then" | "else" => true,
+            "if" => {
+                let branch = if faults(root, wanted, value).is_empty() { "then" } else { "else" };
+                check(root, &schema[branch], value, place, found);
+                true
+            }
+            "not" => !faults(root, wanted, value).is_empty(),
             "$ref" => {
                 let name = wanted.as_str().unwrap().strip_prefix('#').unwrap();
                 check(root, root.pointer(name).unwrap_or_else(|| panic!("no {name}")), value, place, found);
@@ -27,6 +33,7 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut V
             "pattern" => value.as_str().is_none_or(|text| Regex::new(wanted.as_str().unwrap()).unwrap().is_match(text)),
             "minLength" => value.as_str().is_none_or(|text| wanted.as_u64().unwrap() <= count(text.chars().count())),
             "minItems" => value.as_array().is_none_or(|list| wanted.as_u64().unwrap() <= count(list.len())),
+            "maxItems" => value.as_array().is_none_or(|list| count(list.len()) <= wanted.as_u64().unwrap()),
             "minimum" => value.as_i64().is_none_or(|number| wanted.as_i64().unwrap() <= number),
             "maximum" => value.as_i64().is_none_or(|number| number <= wanted.as_i64().unwrap()),
             "uniqueItems" => value

@@ -5,15 +5,18 @@
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bursar_policy::chain::Address;
-use bursar_policy::errand::SessionId;
+use bursar_policy::errand::{Errand, Method, PaymentId, SessionId};
+use bursar_policy::{Amount, Setting, Terms, Version};
 use bursar_vault::client::OperatorClient;
 use bursar_vault::clock::{MachineTime, TimeSource};
-use bursar_vault::ledger::Ledger;
+use bursar_vault::ledger::{Ask, Claim, Counted, KeyFile, Ledger};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{LogEntry, OperatorAsk, OperatorReply, Passphrase, PaymentDetail, SessionView};
+use bursar_vault::rules_file;
 use bursar_vault::setup::{self, NewKey, Unlocking};
 use tempfile::TempDir;
 use tokio::time::{interval, timeout};
@@ -64,10 +67,13 @@ impl Sandbox {
         let payer = setup::initialise(&profile, rules, NewKey::Generated, &passphrase(), Unlocking::ByPerson).unwrap();
         fs::write(profile.home().join("ca.pem"), authority_pem).unwrap();
         if before.latched {
-            open_session(&profile, Box::new(HourAhead), 10_000);
+            open_session(&profile, Box::new(EarlierBoot { ahead_s: 3_600 }), 10_000);
         }
         if before.session_over {
             open_session(&profile, Box::new(MachineTime), 1);
+        }
+        if before.unresolved {
+            lose_a_payment(&profile, payer, rules);
         }
         let sandbox = Self { vault: start(&profile), profile, payer, _folder: folder };
         timeout(START_MAX, sandbox.make_ready(before)).await.unwrap_or_else(|_| panic!("no vault in {START_MAX:?}"))
@@ -89,7 +95,7 @@ impl Sandbox {
             operator.ask(&OperatorAsk::Unlock { passphrase: passphrase(), rules: None }).unwrap();
         }
         let budget = before.session.as_deref().unwrap_or(USUAL_BUDGET);
-        if budget != "none" && !before.session_over && !before.latched {
+        if budget != "none" && !before.session_over && !before.latched && !before.unresolved {
             let (name, budget) = ("default".parse().unwrap(), budget.parse().unwrap());
             operator.ask(&OperatorAsk::SessionNew { name, budget, minutes: 60, passphrase: passphrase() }).unwrap();
         }
@@ -143,6 +149,49 @@ fn open_session(profile: &Profile, time: Box<dyn TimeSource>, life_s: u64) {
     ledger.close();
 }
 
+/// An hour ago a cent was signed away to the first host and payee of `rules`, and nobody said a word about it since.
+fn lose_a_payment(profile: &Profile, payer: Address, rules: &str) {
+    let past = || Box::new(EarlierBoot { ahead_s: -3_600 });
+    begin_earlier(profile, past());
+    open_session(profile, past(), 10_000);
+    let rules = Arc::new(rules_file::parse(rules, Setting::Sandbox).unwrap());
+    let asset = rules.assets().next().unwrap();
+    let terms = Terms {
+        version: Version::V2,
+        offer: 0,
+        chain: asset.id.chain,
+        asset: asset.id.contract,
+        payee: *rules.recipients().unwrap().first().unwrap(),
+        amount: Amount::new(10_000).unwrap(),
+        max_timeout_s: 60,
+        domain_name: asset.eip712_name.clone(),
+        domain_version: asset.eip712_version.clone(),
+    };
+    let url = format!("{}/lost", rules.origins().next().unwrap());
+    let site = url.parse().unwrap();
+    let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
+    let ledger = Ledger::open(&profile.ledger_place(), past()).unwrap();
+    let session = SessionId::from_random([7; 16]);
+    let Claim::New(claim) = ledger.claim(&session, errand, 1, Duration::ZERO).unwrap() else {
+        panic!("a fresh ledger knows of no purchase");
+    };
+    let ask = Ask { terms, envelope: "{}".to_owned(), payer, payment: PaymentId::from_random([7; 16]), nonce: [7; 32] };
+    assert!(matches!(ledger.authorize(claim, ask, &rules).unwrap(), Counted::Yes(_)));
+    ledger.close();
+}
+
+/// Puts an empty ledger of the same name, begun at an earlier time, in the place of the one that was just made.
+fn begin_earlier(profile: &Profile, time: Box<dyn TimeSource>) {
+    let place = profile.ledger_place();
+    let fresh = Ledger::open(&place, Box::new(MachineTime)).unwrap();
+    let mut id = [0; 16];
+    hex::decode_to_slice(fresh.id(), &mut id).unwrap();
+    fresh.close();
+    drop(fresh);
+    fs::remove_file(&place.file).unwrap();
+    Ledger::create(&place, KeyFile::Absent, id, time).unwrap();
+}
+
 fn sessions(operator: &OperatorClient) -> Vec<SessionView> {
     match operator.ask(&OperatorAsk::SessionList).unwrap() {
         OperatorReply::Sessions(sessions) => sessions,
@@ -157,13 +206,15 @@ fn is_over(operator: &OperatorClient) -> bool {
     sessions(operator).iter().all(|session| session.expires_s <= status.now_s)
 }
 
-/// A machine whose wall clock is an hour fast, and which was started anew since.
+/// A machine whose wall clock was that far ahead, and which was started anew since.
 #[derive(Debug)]
-struct HourAhead;
+struct EarlierBoot {
+    ahead_s: i64,
+}
 
-impl TimeSource for HourAhead {
+impl TimeSource for EarlierBoot {
     fn wall_s(&self) -> Option<u64> {
-        MachineTime.wall_s().map(|now_s| now_s + 3_600)
+        MachineTime.wall_s().and_then(|now_s| now_s.checked_add_signed(self.ahead_s))
     }
 
     fn boot_ms(&self) -> u64 {

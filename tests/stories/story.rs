@@ -115,6 +115,8 @@ pub(crate) struct Before {
     #[serde(default)]
     pub(crate) latched: bool,
     #[serde(default)]
+    pub(crate) unresolved: bool,
+    #[serde(default)]
     pub(crate) places: Option<u32>,
     #[serde(default)]
     pub(crate) together: bool,

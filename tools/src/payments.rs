@@ -265,6 +265,8 @@ pub struct Books {
     pub frozen: bool,
     /// A storage or clock fault stopped all spending.
     pub latched: bool,
+    /// When payments are made, where it is not such a time now.
+    pub outside_hours: Option<String>,
     /// The paying account.
     pub payer: Option<Address>,
     /// The budget session, if one is or was open under this name.

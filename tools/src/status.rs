@@ -1,8 +1,8 @@
 //! `payment_session_status`: its answer, and how a [`Standing`] becomes that answer.
 //!
-//! Must never tell limits over a host, a payee or an asset: towards the model those are "a spending limit".
+//! Must never tell limits over a host, a payee, an asset or a tag: towards the model those are "a spending limit".
 
-use bursar_policy::{Refusal, Scope};
+use bursar_policy::{Money, Refusal, Scope};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -52,6 +52,8 @@ pub(crate) struct StatusAnswer {
     pub(crate) session: Option<ToldSession>,
     /// The limits over all payments and over this session.
     pub(crate) limits: Vec<ToldLimit>,
+    /// What is nearly used up, one sentence each: the budget, or a limit of which 80% or more is used.
+    pub(crate) warnings: Vec<String>,
     /// Money in payments that are not resolved yet, one entry a currency; it counts as spent.
     pub(crate) held: Vec<String>,
     /// The payments that are not resolved yet.
@@ -95,7 +97,7 @@ pub(crate) struct ToldLimit {
     /// all (every payment of the wallet) or session.
     #[schemars(extend("enum" = ["all", "session"]))]
     pub(crate) scope: &'static str,
-    /// How far back it looks, for example `24h`, or lifetime.
+    /// How far back it looks, for example `24h`, `day in Europe/Berlin`, or lifetime.
     pub(crate) window: String,
     /// The most money.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,6 +145,7 @@ impl StatusAnswer {
                     next_step,
                     session: books.session.as_ref().map(told_session),
                     limits: books.limits.iter().filter_map(told_limit).collect(),
+                    warnings: warnings(books),
                     held: books.held.iter().map(ToString::to_string).collect(),
                     unresolved: books.unresolved.iter().map(told_open).collect(),
                     approvals_waiting: books.approvals_waiting,
@@ -171,6 +174,7 @@ impl StatusAnswer {
             next_step: words.next_step,
             session: None,
             limits: Vec::new(),
+            warnings: Vec::new(),
             held: Vec::new(),
             unresolved: Vec::new(),
             approvals_waiting: 0,
@@ -192,6 +196,9 @@ fn readiness(books: &Books) -> (bool, Words) {
         match session {
             None | Some(SessionState::Closed) => Refusal::NoSession,
             Some(SessionState::Expired) => Refusal::SessionExpired,
+            Some(SessionState::Open) if books.outside_hours.is_some() => {
+                Refusal::OutsideHours { hours: books.outside_hours.clone().unwrap_or_default() }
+            }
             Some(SessionState::Open) => {
                 return (true, Words::new("ready", "payments are possible within the limits below", None));
             }
@@ -218,7 +225,7 @@ fn told_session(session: &SessionLine) -> ToldSession {
 fn told_limit(limit: &LimitLine) -> Option<ToldLimit> {
     let scope = match limit.scope {
         Scope::All | Scope::Session => limit.scope.name(),
-        Scope::Host | Scope::Payee | Scope::Asset => return None,
+        Scope::Host | Scope::Payee | Scope::Asset | Scope::Tag => return None,
     };
     Some(ToldLimit {
         scope,
@@ -228,6 +235,53 @@ fn told_limit(limit: &LimitLine) -> Option<ToldLimit> {
         count: limit.count.map(|(max, _)| max),
         count_left: limit.count.map(|(max, used)| max.saturating_sub(used)),
     })
+}
+
+/// One sentence for the budget and for each limit that is told, where 80% of it or more is used.
+fn warnings(books: &Books) -> Vec<String> {
+    let open = books.session.iter().filter(|session| session.state == SessionState::Open);
+    let budget = open.filter_map(|session| warned("the budget", &Share::of(session.budget, session.spent)));
+    let limits = books.limits.iter().flat_map(|limit| {
+        let whose = match limit.scope {
+            Scope::All => "all payments",
+            Scope::Session => "this session",
+            Scope::Host | Scope::Payee | Scope::Asset | Scope::Tag => return [None, None],
+        };
+        let name = format!("the limit over {whose} ({})", limit.window);
+        let money = limit.money.and_then(|(max, used)| warned(&name, &Share::of(max, used)));
+        [money, limit.count.and_then(|(max, used)| warned(&name, &Share::counted(max, used)))]
+    });
+    budget.chain(limits.flatten()).collect()
+}
+
+/// How much of something is used, and the words for it.
+struct Share {
+    used: u128,
+    max: u128,
+    left: String,
+}
+
+impl Share {
+    fn of(max: Money, used: Money) -> Self {
+        let left = format!("{} of {max} is left", max.saturating_sub(used));
+        Self { used: used.atto(), max: max.atto(), left }
+    }
+
+    fn counted(max: u32, used: u32) -> Self {
+        let left = format!("{} of {max} payments are left", max.saturating_sub(used));
+        Self { used: used.into(), max: max.into(), left }
+    }
+}
+
+fn warned(name: &str, share: &Share) -> Option<String> {
+    let Share { used, max, left } = share;
+    // Exactly four fifths, whatever the numbers; of what is too large to be multiplied, a percent too few may be told.
+    let from = max.saturating_sub(max.checked_div(5)?);
+    let percent = match used.checked_mul(100) {
+        Some(hundredfold) => hundredfold.checked_div(*max)?,
+        None => used.checked_div(max.div_ceil(100))?,
+    };
+    (from <= *used).then(|| sentence(&format!("{name} is {}% used: {left}", percent.min(100))))
 }
 
 fn told_open(receipt: &Receipt) -> ToldOpen {

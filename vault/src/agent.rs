@@ -225,7 +225,9 @@ impl AgentConversation {
         let locked = self.vault.wallet.is_locked();
         // Without a session of its own an agent sees nobody else's payments.
         let unresolved = if session.is_some() { overview.unresolved } else { Vec::new() };
+        let closed = rules.rules.opening().filter(|opening| !opening.is_open(overview.now_s));
         Ok(AgentReply::Status(Box::new(Status {
+            outside_hours: closed.map(ToString::to_string),
             next_step: next_step(&Needs {
                 latched: overview.latched.is_some(),
                 frozen: overview.frozen.is_some(),

@@ -28,6 +28,7 @@ mod session;
 mod switch;
 mod view;
 
+mod overdue;
 mod rows;
 mod tally;
 
@@ -42,6 +43,7 @@ mod meta;
 mod number;
 mod open;
 mod schema;
+mod upgrade;
 
 pub use self::audit::Books;
 pub use self::authorize::{Ask, Counted};

@@ -4,6 +4,7 @@ use alloc::string::ToString;
 
 use super::notes::Notes;
 use super::weigh::Case;
+use crate::hours::Opening;
 use crate::offer::Said;
 use crate::quoted::Quoted;
 use crate::refusal::Refusal;
@@ -18,6 +19,9 @@ pub(super) fn check(case: &Case<'_>, notes: &mut impl Notes) {
     notes.check("offers", if offers == 0 { Err(Refusal::NoOffers) } else { Ok(offers) });
     notes.check("resource", resource(case));
     notes.check("clock", clock(case));
+    if let Some(opening) = case.rules.opening() {
+        notes.check("hours", hours(opening, case.now_s));
+    }
 }
 
 /// Terms for another host were made for somebody else, unless the operator knows the two to be
@@ -34,6 +38,11 @@ fn resource(case: &Case<'_>) -> Result<&'static str, Refusal> {
         return Ok("on a host that resource_hosts lists");
     }
     Err(Refusal::ResourceMismatch { named: Quoted::of(named), asked: asked.host().to_string() })
+}
+
+/// Our own rule, and no fault of the document: it is looked at here because a free answer is taken at any time.
+fn hours(opening: &Opening, now_s: u64) -> Result<&Opening, Refusal> {
+    if opening.is_open(now_s) { Ok(opening) } else { Err(Refusal::OutsideHours { hours: opening.to_string() }) }
 }
 
 fn clock(case: &Case<'_>) -> Result<&'static str, Refusal> {

@@ -14,9 +14,11 @@ use crate::site::Scheme;
 pub(super) fn check(rules: &Rules, errand: &Errand, notes: &mut impl Notes) {
     notes.check("https", https(rules, errand));
     notes.check("address", literal_address(rules, errand));
-    match rules.host_rule(errand.site.origin()) {
+    match rules.host_rule(&errand.site) {
         None => {
-            let origin = errand.site.origin().to_string();
+            let origin = errand.site.origin();
+            let path = if rules.lists_paths_of(origin) { errand.site.path() } else { "" };
+            let origin = alloc::format!("{origin}{path}");
             notes.fail("host", Refusal::HostNotAllowed { origin });
         }
         Some(rule) => {

@@ -37,7 +37,7 @@ impl<'a> Case<'a> {
         payer: Option<Address>,
         now_s: u64,
     ) -> Self {
-        let host = rules.host_rule(errand.site.origin());
+        let host = rules.host_rule(&errand.site);
         Self { rules, host, errand, challenge, payer, now_s }
     }
 }

@@ -59,6 +59,8 @@ kinds! {
         "raise the ceiling of the call only if the user agrees to the price";
     TooManyInFlight "too_many_in_flight" Validation Own
         "wait for the running purchases to end";
+    OutsideHours "outside_hours" Validation Own
+        "wait for the hours in which payments are made, or change hours and days in the rules";
     UrlInvalid "url_invalid" Validation Own
         "correct the URL";
     HttpsRequired "https_required" Security Own
@@ -121,6 +123,8 @@ kinds! {
         "tell the seller to leave at least 10 seconds to pay";
     OverLimit "over_limit" Security Limit
         "wait, or raise the [[limit]] in the rules";
+    TooManyUnresolved "too_many_unresolved" Security Limit
+        "find out with `bursar log` what became of them, or raise max_unresolved for the host";
 }
 
 const _: () = assert!(all_differ(&Refusal::CODES), "a refusal code is used twice");

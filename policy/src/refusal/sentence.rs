@@ -23,6 +23,7 @@ pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Res
             write!(out, "the price `{asked}` is above the caller's own ceiling, `{ceiling}`")
         }
         R::TooManyInFlight => out.write_str("too many purchases are running at once"),
+        R::OutsideHours { hours } => write!(out, "payments are made {hours} only"),
         R::UrlInvalid { why } => out.write_str(why),
         R::HttpsRequired => out.write_str("the URL is not https"),
         R::HostNotAllowed { origin } => write!(out, "no host rule covers `{origin}`"),
@@ -98,9 +99,15 @@ fn of_an_offer(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         R::LifetimeTooShort { life_s } => {
             write!(out, "the payment would be valid for {life_s} seconds, less than 10")
         }
-        R::OverLimit { scope, window, breach } => {
-            write!(out, "the limit `{scope}` over `{window}` would be exceeded: ")?;
+        R::OverLimit { scope, tag, window, breach } => {
+            match tag {
+                None => write!(out, "the limit `{scope}` over `{window}` would be exceeded: ")?,
+                Some(tag) => write!(out, "the limit of the tag `{tag}` over `{window}` would be exceeded: ")?,
+            }
             limit(breach, out)
+        }
+        R::TooManyUnresolved { scope, unresolved, max } => {
+            write!(out, "payments to this {scope} that ran out unresolved: {unresolved}, and {max} may be")
         }
         // Everything before an offer is written by `write`.
         _ => out.write_str("refused"),

@@ -6,16 +6,19 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 use core::net::IpAddr;
 
-use super::draft::{Ceilings, Draft, HostDraft, PaymentDraft, SandboxDraft, Setting};
-use super::{AllowedAsset, HostRule, Hosts, Recipients, RuleFault, Rules};
+use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
+use super::hosts::{HostRule, Hosts, Paths};
+use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
+use super::{AllowedAsset, Recipients, RuleFault, Rules};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Method;
-use crate::limit::Limit;
 use crate::money::{Currency, Money};
+use crate::path_prefix::PathPrefix;
 use crate::quantity::{ByteSize, Span};
 use crate::site::{Host, Origin, Scheme};
+use crate::tag::Tag;
 
 /// The only chains of a sandbox: play money that everybody knows to be play money.
 const SANDBOX_CHAINS: [ChainId; 3] = [ChainId::BASE_SEPOLIA, ChainId::SEPOLIA, ChainId::LOCAL];
@@ -28,6 +31,9 @@ const REPEAT_S: Range = Range { default: 120, least: 1, most: 86_400 };
 const BODY_BYTES: Range = Range { default: 256 << 10, least: 1, most: 64 << 20 };
 /// `body_limit`, in bytes: default, least and most.
 const SENT_BYTES: Range = Range { default: 64 << 10, least: 1, most: 64 << 10 };
+
+/// `max_unresolved`: default, least and most.
+const UNRESOLVED: Range = Range { default: 1, least: 1, most: 1_000_000 };
 
 struct Range {
     default: u64,
@@ -46,7 +52,7 @@ impl Rules {
     ///
     /// The first [`RuleFault`] found; fixing it may uncover another.
     pub fn new(draft: Draft, setting: Setting) -> Result<Self, RuleFault> {
-        let Draft { payment, limits, hosts, assets, sandbox } = draft;
+        let Draft { payment, limits, hosts, payees, assets, sandbox } = draft;
         check_schemes(&payment.schemes)?;
         check_networks(&payment.networks, setting)?;
         let (loopback, ca_file) = sandbox_of(sandbox, setting)?;
@@ -56,6 +62,8 @@ impl Rules {
         let limits = limits_of(limits)?;
         check_money(limits.iter().filter_map(|limit| limit.max), &assets)?;
         let recipients = recipients_of(&payment)?;
+        let payee_tags = payee_tags_of(payees, &recipients)?;
+        check_tags_of_limits(&limits, hosts.iter().map(|host| &host.tags).chain(payee_tags.values()))?;
         let mut rules = Self {
             setting,
             ceilings,
@@ -63,8 +71,12 @@ impl Rules {
             chains: payment.networks,
             assets,
             recipients,
+            payee_tags,
             hosts: Hosts::Listed(BTreeMap::new()),
+            opening: opening_of(payment.hours, payment.days, payment.time_zone)?,
+            zones: zones_of(&limits)?,
             limits,
+            max_unresolved: unresolved(payment.max_unresolved)?,
             max_lifetime_s: span("max_lifetime", payment.max_lifetime, LIFETIME_S)?,
             repeat_window_s: span("repeat_window", payment.repeat_window, REPEAT_S)?,
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
@@ -81,19 +93,29 @@ impl Rules {
 
     fn rule_for_any_host(&self) -> HostRule {
         HostRule {
+            path: PathPrefix::root(),
             methods: default_methods(),
             content: super::ContentMode::Withhold,
             recipients: self.recipients.clone(),
             ceilings: BTreeMap::new(),
             resource_hosts: Vec::new(),
             body_limit_bytes: SENT_BYTES.default,
+            max_unresolved: self.max_unresolved,
+            tags: Vec::new(),
         }
     }
 
-    fn listed_hosts(&self, hosts: Vec<HostDraft>) -> Result<BTreeMap<Origin, HostRule>, RuleFault> {
-        check_twice("[[host]]", hosts.iter().map(|host| &host.origin))?;
-        let rule = |host: HostDraft| Ok((host.origin.clone(), self.host_rule_of(host)?));
-        hosts.into_iter().map(rule).collect()
+    fn listed_hosts(&self, hosts: Vec<HostDraft>) -> Result<BTreeMap<Origin, Paths>, RuleFault> {
+        let mut listed: BTreeMap<Origin, Paths> = BTreeMap::new();
+        for host in hosts {
+            let origin = host.origin.clone();
+            let rule = self.host_rule_of(host)?;
+            listed.entry(origin.clone()).or_insert_with(Paths::new).add(rule).map_err(|path| {
+                let at = if path.is_root() { "" } else { path.as_str() };
+                RuleFault::Twice { what: "[[host]]", value: alloc::format!("{origin}{at}") }
+            })?;
+        }
+        Ok(listed)
     }
 
     fn host_rule_of(&self, host: HostDraft) -> Result<HostRule, RuleFault> {
@@ -109,12 +131,16 @@ impl Rules {
             return Err(RuleFault::BodyLimitWithoutPost(host.origin));
         }
         check_twice("resource_hosts", host.resource_hosts.iter())?;
+        check_tags(&host.tags, origin)?;
         Ok(HostRule {
             methods,
             content: host.content,
             recipients: self.host_recipients(&host)?,
             ceilings: self.host_ceilings(&host)?,
+            max_unresolved: host.max_unresolved.map_or(Ok(self.max_unresolved), |own| unresolved(Some(own)))?,
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
+            tags: host.tags,
+            path: host.path,
             resource_hosts: host.resource_hosts,
         })
     }
@@ -260,28 +286,22 @@ fn check_money(values: impl Iterator<Item = Money>, assets: &BTreeMap<AssetId, A
     Ok(())
 }
 
-/// Checks limits and takes apart those with both an amount and a count.
-fn limits_of(limits: Vec<Limit>) -> Result<Vec<Limit>, RuleFault> {
-    let mut single: Vec<Limit> = Vec::new();
-    for limit in limits {
-        let Limit { scope, window, max, count } = limit;
-        if max.is_none() && count.is_none() {
-            return Err(RuleFault::EmptyLimit { scope, window });
-        }
-        if count == Some(0) {
-            return Err(RuleFault::ZeroCount { scope, window });
-        }
-        let amount = max.map(|max| Limit { scope, window, max: Some(max), count: None });
-        let number = count.map(|count| Limit { scope, window, max: None, count: Some(count) });
-        for one in amount.into_iter().chain(number) {
-            let subject = |limit: &Limit| (limit.scope, limit.window, limit.max.map(Money::currency));
-            if single.iter().any(|known| subject(known) == subject(&one)) {
-                return Err(RuleFault::LimitTwice { scope, window });
-            }
-            single.push(one);
-        }
-    }
-    Ok(single)
+/// The most tags of one host or payee.
+const TAGS_MAX: usize = 8;
+
+fn check_tags(tags: &[Tag], carrier: impl Display) -> Result<(), RuleFault> {
+    check_twice("tags", tags.iter())?;
+    if TAGS_MAX < tags.len() { Err(RuleFault::ManyTags(carrier.to_string())) } else { Ok(()) }
+}
+
+fn payee_tags_of(payees: Vec<PayeeDraft>, recipients: &Recipients) -> Result<BTreeMap<Address, Vec<Tag>>, RuleFault> {
+    check_twice("[[payee]]", payees.iter().map(|payee| payee.address))?;
+    let known = |payee: PayeeDraft| {
+        check_tags(&payee.tags, payee.address)?;
+        let may_be_paid = recipients.allow(&payee.address);
+        may_be_paid.then_some((payee.address, payee.tags)).ok_or(RuleFault::IdlePayee(payee.address))
+    };
+    payees.into_iter().map(known).collect()
 }
 
 fn recipients_of(payment: &PaymentDraft) -> Result<Recipients, RuleFault> {
@@ -300,6 +320,11 @@ fn listed_once(listed: &[Address]) -> Result<BTreeSet<Address>, RuleFault> {
 fn span(what: &'static str, given: Option<Span>, range: Range) -> Result<u64, RuleFault> {
     let text = |secs| Span::from_secs(secs).map(|span| span.to_string()).unwrap_or_default();
     within(what, given.map(Span::secs), range, text)
+}
+
+fn unresolved(given: Option<u32>) -> Result<u32, RuleFault> {
+    let value = within("max_unresolved", given.map(u64::from), UNRESOLVED, |number| number.to_string())?;
+    Ok(u32::try_from(value).unwrap_or(1))
 }
 
 fn size(what: &'static str, given: Option<ByteSize>, range: Range) -> Result<u64, RuleFault> {

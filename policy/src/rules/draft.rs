@@ -8,12 +8,16 @@ use core::fmt;
 use core::net::IpAddr;
 
 use crate::asset::Asset;
+use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Method;
+use crate::hours::{Days, Hours};
 use crate::limit::Limit;
 use crate::money::Money;
+use crate::path_prefix::PathPrefix;
 use crate::quantity::{ByteSize, Span};
 use crate::site::{Host, Origin};
+use crate::tag::Tag;
 
 /// Where rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -37,6 +41,9 @@ pub struct Draft {
     /// `[[host]]`
     #[serde(default, rename = "host")]
     pub hosts: Vec<HostDraft>,
+    /// `[[payee]]`
+    #[serde(default, rename = "payee")]
+    pub payees: Vec<PayeeDraft>,
     /// `[[asset]]`: additions to the built-in table.
     #[serde(default, rename = "asset")]
     pub assets: Vec<Asset>,
@@ -73,17 +80,33 @@ pub struct PaymentDraft {
     /// How long an identical call gets the first one's result; 2 minutes by default.
     #[serde(default)]
     pub repeat_window: Option<Span>,
+    /// The hours of a day in which payments are made; all of them by default.
+    #[serde(default)]
+    pub hours: Option<Hours>,
+    /// The days of a week on which payments are made; all of them by default.
+    #[serde(default)]
+    pub days: Option<Vec<Days>>,
+    /// Where `hours` and `days` are meant.
+    #[serde(default)]
+    pub time_zone: Option<Zone>,
+    /// With how many payments of one host, or to one payee, that ran out unresolved no further one is made; 1 by
+    /// default. What is in flight does not count.
+    #[serde(default)]
+    pub max_unresolved: Option<u32>,
     /// How much of an answer is kept; 256 KiB by default.
     #[serde(default)]
     pub max_body: Option<ByteSize>,
 }
 
-/// `[[host]]`: what holds for one origin.
+/// `[[host]]`: what holds for one origin, or for one part of it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostDraft {
     /// Scheme, host and port.
     pub origin: Origin,
+    /// The part of the origin, by whole segments; all of it by default. The longest that covers a URL counts.
+    #[serde(default = "PathPrefix::root")]
+    pub path: PathPrefix,
     /// The methods; GET and HEAD by default.
     #[serde(default)]
     pub methods: Option<Vec<Method>>,
@@ -102,9 +125,25 @@ pub struct HostDraft {
     /// Other hosts that this seller may name as the resource of its terms.
     #[serde(default)]
     pub resource_hosts: Vec<Host>,
+    /// The tags that every payment to this host carries.
+    #[serde(default)]
+    pub tags: Vec<Tag>,
+    /// `max_unresolved` for payments to this host, in place of that of `[payment]`.
+    #[serde(default)]
+    pub max_unresolved: Option<u32>,
     /// The largest body that may be sent; 64 KiB by default and at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,
+}
+
+/// `[[payee]]`: what is known of one payee. It does not allow anybody to be paid.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PayeeDraft {
+    /// The payee, on every network.
+    pub address: Address,
+    /// The tags that every payment to it carries.
+    pub tags: Vec<Tag>,
 }
 
 /// `[sandbox]`: what only play money allows.

@@ -3,11 +3,13 @@
 use alloc::string::String;
 
 use crate::asset::AssetFault;
+use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Method;
 use crate::limit::{Scope, Window};
 use crate::money::{Currency, Money};
 use crate::site::{Host, Origin};
+use crate::tag::Tag;
 
 /// Why a draft is not rules. Each says what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -128,6 +130,18 @@ pub enum RuleFault {
         /// Its window.
         window: Window,
     },
+    /// A time zone whose rules cannot be read.
+    #[error("the rules of the time zone `{0}` cannot be read; name another one")]
+    Zone(Zone),
+    /// Hours or days of nowhere.
+    #[error("`hours` and `days` of [payment] need a `time_zone` such as `Europe/Berlin`")]
+    HoursWithoutZone,
+    /// A time zone that nothing is meant in.
+    #[error("`time_zone` of [payment] is for `hours` and `days`; remove it, or give one of them")]
+    ZoneWithoutHours,
+    /// No day at all.
+    #[error("`days` is empty, which allows nothing; name a day, or remove it for every day")]
+    NoDay,
     /// Two limits on one thing.
     #[error("the limit `{scope}` over `{window}` is given twice; keep one of them")]
     LimitTwice {
@@ -136,6 +150,15 @@ pub enum RuleFault {
         /// Its window.
         window: Window,
     },
+    /// A limit over a tag that nothing carries.
+    #[error("the limit of the tag `{0}` concerns nothing: no [[host]] and no [[payee]] carries it; correct the tag")]
+    IdleTag(Tag),
+    /// More tags than anybody needs.
+    #[error("`{0}` has more than 8 tags; remove some")]
+    ManyTags(String),
+    /// A payee that is described and may not be paid.
+    #[error("[[payee]] describes `{0}`, which `recipients` of [payment] does not list; add it there")]
+    IdlePayee(Address),
     /// Something listed twice.
     #[error("`{what}` lists `{value}` twice; remove one")]
     Twice {

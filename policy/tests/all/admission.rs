@@ -13,15 +13,16 @@ fn session() -> SessionId {
 pub(crate) fn facts() -> PaymentFacts {
     PaymentFacts {
         session: session(),
-        origin: ORIGIN.parse().unwrap(),
+        site: "https://api.merchant.test/v1/data".parse().unwrap(),
         payee: address(PAYEE),
         asset: usdc(),
         money: money("0.01 USD"),
+        tags: Vec::new(),
     }
 }
 
 fn limit(scope: Scope, max: Option<&str>, count: Option<u32>) -> Limit {
-    Limit { scope, window: Window::Rolling { secs: 86_400 }, max: max.map(money), count }
+    Limit { scope, tag: None, window: Window::Rolling { secs: 86_400 }, max: max.map(money), count }
 }
 
 fn limited(limits: Vec<Limit>) -> Rules {
@@ -46,6 +47,7 @@ fn standing(rules: &Rules) -> Standing {
             closed: false,
         },
         totals: rules.limits().iter().map(total).collect(),
+        unresolved: Unresolved::default(),
     }
 }
 
@@ -103,6 +105,75 @@ fn all_reasons_are_collected() {
     });
     let expected = ["frozen", "ledger_latched", "session_expired", "over_session_budget", "over_limit"];
     assert_eq!(codes(&reasons), expected);
+}
+
+#[test]
+fn a_limit_of_a_tag_holds_what_carries_it_by_host_or_by_payee() {
+    let tag: Tag = "data".parse().unwrap();
+    let limit = Limit { tag: Some(tag), ..limit(Scope::Tag, Some("0.05 USD"), None) };
+    let tagged = |of_host: bool, of_payee: bool| {
+        let mut tagged = Draft { limits: vec![limit], hosts: vec![host(ORIGIN), host("https://b.test")], ..draft() };
+        // Somebody carries it, or there could be no limit.
+        tagged.hosts[1].tags = vec![tag];
+        tagged.hosts[0].tags = if of_host { vec![tag, "other".parse().unwrap()] } else { Vec::new() };
+        let tags = if of_payee { vec![tag] } else { Vec::new() };
+        tagged.payees = vec![rules::draft::PayeeDraft { address: address(PAYEE), tags }];
+        crate::builders::rules(tagged)
+    };
+    let asked = |rules: &Rules| {
+        let mut full = standing(rules);
+        full.totals[0].amount = money("0.045 USD");
+        // Whatever is said of tags, those of the rules count.
+        admitted(rules, &full, 10_000)
+    };
+    assert!(asked(&tagged(false, false)).is_ok());
+    for (of_host, of_payee) in [(true, false), (false, true), (true, true)] {
+        let rules = tagged(of_host, of_payee);
+        let reasons = asked(&rules).unwrap_err();
+        let [Refusal::OverLimit { tag: Some(refused), scope: Scope::Tag, .. }] = reasons.as_slice() else {
+            panic!("{reasons:?}")
+        };
+        assert_eq!(**refused, tag);
+        assert!(reasons[0].to_string().starts_with("the limit of the tag `data` over `1d`"), "{}", reasons[0]);
+        let unread = Standing { totals: Vec::new(), ..standing(&rules) };
+        assert_eq!(codes(&admitted(&rules, &unread, 10_000).unwrap_err()), ["over_limit"]);
+    }
+}
+
+#[test]
+fn unresolved_payments_shut_the_host_and_the_payee() {
+    let scopes = |host, payee| {
+        let lost = |standing: &mut Standing| standing.unresolved = Unresolved { host, payee };
+        let scope = |reason: &Refusal| match reason {
+            Refusal::TooManyUnresolved { scope, max: 1, .. } => *scope,
+            other => panic!("{other:?}"),
+        };
+        refusals(lost).iter().map(scope).collect::<Vec<_>>()
+    };
+    assert_eq!(scopes(1, 0), [Scope::Host]);
+    assert_eq!(scopes(0, 1), [Scope::Payee]);
+    assert_eq!(scopes(7, u32::MAX), [Scope::Host, Scope::Payee]);
+}
+
+#[test]
+fn a_host_may_have_more_unresolved_than_others() {
+    let mut patient = draft();
+    patient.payment.max_unresolved = Some(2);
+    patient.hosts[0].max_unresolved = Some(4);
+    let patient = rules(patient);
+    let with = |host, payee| {
+        let standing = Standing { unresolved: Unresolved { host, payee }, ..standing(&patient) };
+        admitted(&patient, &standing, 10_000).is_ok()
+    };
+    assert!(with(3, 3) && !with(4, 0) && !with(0, 4));
+}
+
+#[test]
+fn a_payment_for_a_site_without_a_rule_is_not_admitted() {
+    let rules = five_dollars();
+    let elsewhere = PaymentFacts { site: "https://evil.test/".parse().unwrap(), ..facts() };
+    let refused = admit(&rules, &standing(&rules), vetted(&rules, 10_000), elsewhere, NOW_S).unwrap_err();
+    assert_eq!(codes(&refused), ["host_not_allowed"]);
 }
 
 #[test]

@@ -36,10 +36,15 @@ pub(crate) fn draft() -> Draft {
             max_lifetime: None,
             allow_any_host: false,
             repeat_window: None,
+            hours: None,
+            days: None,
+            time_zone: None,
+            max_unresolved: None,
             max_body: None,
         },
         limits: Vec::new(),
         hosts: vec![host(ORIGIN)],
+        payees: Vec::new(),
         assets: Vec::new(),
         sandbox: None,
     }
@@ -48,12 +53,15 @@ pub(crate) fn draft() -> Draft {
 pub(crate) fn host(origin: &str) -> HostDraft {
     HostDraft {
         origin: origin.parse().unwrap(),
+        path: PathPrefix::root(),
         methods: None,
         content: ContentMode::Withhold,
         recipients: None,
         allow_any_recipient: false,
         max_per_payment: None,
         resource_hosts: Vec::new(),
+        max_unresolved: None,
+        tags: Vec::new(),
         body_limit: None,
     }
 }

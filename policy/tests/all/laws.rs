@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use bursar_policy::rules::draft::{Ceilings, HostDraft};
+use bursar_policy::rules::draft::{Ceilings, HostDraft, PayeeDraft};
 use bursar_policy::*;
 use proptest::prelude::*;
 
@@ -70,6 +70,7 @@ fn near_offer() -> impl Strategy<Value = Offer> {
 /// Rules that allow a good deal, with all that can be taken away.
 fn loose() -> Draft {
     let mut loose = draft();
+    loose.payment.max_unresolved = Some(3);
     loose.payment.networks = vec![ChainId::BASE, ChainId::new(137)];
     let polygon = "eip155:137/erc20:0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359";
     loose.payment.assets = vec![usdc(), polygon.parse().unwrap()];
@@ -110,20 +111,68 @@ const TIGHTENINGS: &[Tightening] = &[
     ("host recipients", |draft| first_host(draft, |host| host.recipients = Some(vec![address(EVIL)]))),
     ("lower ceiling", |draft| draft.payment.max_per_payment = Ceilings(vec![money("0.02 USD")])),
     ("host ceiling", |draft| first_host(draft, |host| host.max_per_payment = Some(Ceilings(vec![money("0.02 USD")])))),
+    ("hours that are over", |draft| {
+        draft.payment.hours = Some("00:00-16:00".parse().unwrap());
+        draft.payment.time_zone = Some("UTC".parse().unwrap());
+    }),
+    ("hours of now on another day", |draft| {
+        draft.payment.hours = Some("16:00-17:00".parse().unwrap());
+        draft.payment.days = Some(vec!["fri-sun".parse().unwrap()]);
+        draft.payment.time_zone = Some("UTC".parse().unwrap());
+    }),
+    ("days of now", |draft| {
+        draft.payment.days = Some(vec!["thu".parse().unwrap()]);
+        draft.payment.time_zone = Some("Europe/Berlin".parse().unwrap());
+    }),
     ("shorter life", |draft| draft.payment.max_lifetime = Some("10s".parse().unwrap())),
     ("one host less", |draft| draft.hosts.retain(|host| host.origin.to_string() != ORIGIN)),
+    ("only a part of the host", |draft| first_host(draft, |host| host.path = "/v1/".parse().unwrap())),
+    ("another part of the host", |draft| first_host(draft, |host| host.path = "/v2".parse().unwrap())),
+    ("a tighter part of the host", |draft| {
+        let max_per_payment = Some(Ceilings(vec![money("0.01 USD")]));
+        draft.hosts.push(HostDraft { path: "/v1/".parse().unwrap(), max_per_payment, ..host(ORIGIN) });
+    }),
     ("no host", |draft| draft.hosts.clear()),
     ("default methods", |draft| first_host(draft, |host| host.methods = None)),
     ("no method", |draft| first_host(draft, |host| host.methods = Some(Vec::new()))),
     ("smaller body", |draft| first_host(draft, |host| host.body_limit = Some("1 KiB".parse().unwrap()))),
     ("no resource host", |draft| first_host(draft, |host| host.resource_hosts.clear())),
+    ("fewer unresolved", |draft| draft.payment.max_unresolved = Some(2)),
+    ("fewer unresolved of one host", |draft| first_host(draft, |host| host.max_unresolved = Some(1))),
     ("a limit", |draft| {
         let window = Window::Lifetime;
-        draft.limits.push(Limit { scope: Scope::All, window, max: Some(money("0.03 USD")), count: None });
+        draft.limits.push(Limit { scope: Scope::All, tag: None, window, max: Some(money("0.03 USD")), count: None });
+    }),
+    ("a limit of the day", |draft| {
+        let window = "day in Europe/Berlin".parse().unwrap();
+        draft.limits.push(Limit { scope: Scope::Host, tag: None, window, max: Some(money("0.04 USD")), count: None });
+    }),
+    ("a limit of a tag", |draft| {
+        let tag: Tag = "data".parse().unwrap();
+        first_host(draft, |host| host.tags.push(tag));
+        let window = Window::Rolling { secs: 60 };
+        draft.limits.push(Limit {
+            scope: Scope::Tag,
+            tag: Some(tag),
+            window,
+            max: Some(money("0.02 USD")),
+            count: None,
+        });
+    }),
+    ("a limit of a payee's tag", |draft| {
+        let tag: Tag = "people".parse().unwrap();
+        draft.payees.push(PayeeDraft { address: address(PAYEE), tags: vec![tag] });
+        draft.limits.push(Limit {
+            scope: Scope::Tag,
+            tag: Some(tag),
+            window: Window::Lifetime,
+            max: None,
+            count: Some(2),
+        });
     }),
     ("a count", |draft| {
         let window = Window::Lifetime;
-        draft.limits.push(Limit { scope: Scope::All, window, max: None, count: Some(1) });
+        draft.limits.push(Limit { scope: Scope::All, tag: None, window, max: None, count: Some(1) });
     }),
 ];
 
@@ -149,7 +198,7 @@ fn near_errand() -> impl Strategy<Value = Errand> {
 }
 
 /// A ledger that has counted `used` and `count` under every limit.
-fn standing(rules: &Rules, facts: &PaymentFacts, used: Money, count: u32) -> Standing {
+fn standing(rules: &Rules, facts: &PaymentFacts, used: Money, count: u32, unresolved: Unresolved) -> Standing {
     let total = |limit: &Limit| Total { limit: *limit, key: limit.key(facts), amount: used, count };
     Standing {
         frozen: false,
@@ -162,6 +211,7 @@ fn standing(rules: &Rules, facts: &PaymentFacts, used: Money, count: u32) -> Sta
             closed: false,
         },
         totals: rules.limits().iter().map(total).collect(),
+        unresolved,
     }
 }
 
@@ -210,6 +260,7 @@ proptest! {
         errand in near_errand(),
         used in 0..60_000_u128,
         count in 0..3_u32,
+        lost in (0..4_u32, 0..4_u32),
     ) {
         let mut tight = loose();
         for (_, tighten) in &tightenings {
@@ -226,14 +277,16 @@ proptest! {
         prop_assert_eq!(again.as_ref().ok().map(Vetted::get), Some(&terms), "{:?}", names);
         let facts = PaymentFacts {
             session: SessionId::from_random([1; 16]),
-            origin: errand.site.origin().clone(),
+            site: errand.site.clone(),
             payee: terms.payee,
             asset: terms.asset_id(),
             money: Money::of(terms.amount, tight.asset(&terms.asset_id()).unwrap()).unwrap(),
+            tags: tight.tags(&errand.site, &terms.payee),
         };
+        let unresolved = Unresolved { host: lost.0, payee: lost.1 };
         let used = Money::new(Currency::USD, used * 1_000_000_000_000);
         let under = |rules: &Rules, vetted| {
-            admit(rules, &standing(rules, &facts, used, count), vetted, facts.clone(), NOW_S).is_ok()
+            admit(rules, &standing(rules, &facts, used, count, unresolved), vetted, facts.clone(), NOW_S).is_ok()
         };
         let (tightly, loosely) = (under(&tight, vetted), under(loose, again.unwrap()));
         prop_assert!(loosely || !tightly, "{:?}", names);

@@ -17,6 +17,7 @@ mod laws;
 mod limits;
 mod names;
 mod offers;
+mod paths;
 mod proofs;
 mod refusal_rows;
 mod rule_faults;

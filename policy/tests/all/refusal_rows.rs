@@ -16,6 +16,8 @@ enum Row {
     Document(Challenge),
     /// The gate says it about a document for this errand.
     Errand(Errand, Challenge),
+    /// The gate says it about an honest document, with these hours in the rules.
+    Hours(&'static str),
     /// The budget says it.
     Admit(Vec<Refusal>),
 }
@@ -26,7 +28,7 @@ fn only(offer: Offer) -> Row {
 
 #[rustfmt::skip]
 fn rows() -> Vec<(&'static str, Row)> {
-    use Row::{Admit, Document, Elsewhere, Errand as ForErrand, Visit};
+    use Row::{Admit, Document, Elsewhere, Errand as ForErrand, Hours, Visit};
     let text = Said::text;
     vec![
         ("wallet_locked", Elsewhere(Refusal::WalletLocked)),
@@ -42,6 +44,7 @@ fn rows() -> Vec<(&'static str, Row)> {
             Errand { ceiling: Some(money("0.009 USD")), ..errand() }, challenge(vec![offer()]),
         )),
         ("too_many_in_flight", Elsewhere(Refusal::TooManyInFlight)),
+        ("outside_hours", Hours("00:00-16:00")),
         ("url_invalid", Elsewhere(Site::parse("https://user@a.test/").unwrap_err().into())),
         ("https_required", Visit(errand_to("http://api.merchant.test/"))),
         ("host_not_allowed", Visit(errand_to("https://evil.test/"))),
@@ -84,6 +87,7 @@ fn rows() -> Vec<(&'static str, Row)> {
         )),
         ("lifetime_too_short", only(Offer { max_timeout: Said::Number("9".into()), ..offer() })),
         ("over_limit", Admit(admission::refusals(|standing| standing.totals[0].amount = money("4.995 USD")))),
+        ("too_many_unresolved", Admit(admission::refusals(|standing| standing.unresolved.host = 1))),
     ]
 }
 
@@ -105,6 +109,12 @@ fn reason(row: Row) -> Refusal {
         Row::Visit(errand) => may_visit(&rules, &errand).map(Vetted::into_inner).unwrap_err().remove(0),
         Row::Document(document) => first(judged(&rules, &errand(), &document).unwrap_err()),
         Row::Errand(errand, document) => first(judged(&rules, &errand, &document).unwrap_err()),
+        Row::Hours(hours) => {
+            let mut timed = draft();
+            timed.payment.hours = Some(hours.parse().unwrap());
+            timed.payment.time_zone = Some("UTC".parse().unwrap());
+            first(judged(&crate::builders::rules(timed), &errand(), &challenge(vec![offer()])).unwrap_err())
+        }
         Row::Admit(reasons) => first(reasons),
     }
 }

@@ -82,6 +82,13 @@ fn hosts_are_listed_or_any() {
     );
     let twice = "[[host]]\norigin = \"https://a.test\"\n[[host]]\norigin = \"https://A.test:443\"";
     contradiction(&[], twice, "lists `https://a.test` twice");
+    let part = |path: &str| format!("[[host]]\norigin = \"https://a.test\"\npath = \"{path}\"\n");
+    contradiction(&[], &(part("/v1") + &part("/V1/")), "lists `https://a.test/V1/` twice");
+    contradiction(&[], &(part("/") + "[[host]]\norigin = \"https://a.test\""), "lists `https://a.test` twice");
+    assert!(parse(&file(&[], &(part("/") + &part("/v1") + &part("/v1/x"))), Setting::Real).is_ok());
+    for bad in ["v1", "", "/a//b", "/a/../b", "/%61", "/a?b", "/a;b", "/a%2Fb"] {
+        refused(&[], &part(bad), "a path begins with `/`");
+    }
     for (origin, part) in [
         ("https://*.a.test", "`*`"),
         ("*", "https://"),
@@ -172,9 +179,64 @@ fn limits_have_something_to_hold() {
     refused(&[], &limit("max = 5.0"), "money as a string");
     refused(&[], &limit("maxx = \"5 USD\""), "unknown field");
     refused(&[], &limit("max = \"5 USD\"").replace("24h", "24"), "window");
+    let calendar = |window: &str, rest: &str| limit(&format!("max = \"5 USD\"{rest}")).replace("24h", window);
+    let berlin = "\ntime_zone = \"Europe/Berlin\"";
+    refused(&[], &calendar("day", ""), "the window `day` needs a `time_zone`");
+    refused(&[], &calendar("24h", berlin), "a `time_zone` belongs to the windows `day`, `week` and `month`");
+    refused(&[], &calendar("day in Europe/Berlin", ""), "with a `time_zone`");
+    refused(&[], &calendar("year", berlin), "with a `time_zone`");
+    refused(&[], &calendar("week", "\ntime_zone = \"berlin\""), "a time zone is a name of the IANA database");
+    contradiction(
+        &[],
+        &calendar("day", berlin).repeat(2),
+        "the limit `all` over `day in Europe/Berlin` is given twice",
+    );
+    let both = calendar("day", berlin) + &calendar("day", "\ntime_zone = \"UTC\"") + &calendar("month", berlin);
+    assert!(parse(&file(&[], &both), Setting::Real).is_ok());
     let rules = parse(&file(&[], &limit("max = \"5 USD\"\ncount = 9")), Setting::Real).unwrap();
     assert_eq!(rules.limits().len(), 2);
     assert!(rules.limits().iter().all(|limit| limit.max.is_some() != limit.count.is_some()));
+}
+
+#[test]
+fn hours_and_days_have_a_place_and_allow_something() {
+    let (hours, zone) = (("hours", "\"08:00-18:00\""), ("time_zone", "\"Europe/Berlin\""));
+    contradiction(&[hours], "", "need a `time_zone`");
+    contradiction(&[("days", "[\"mon\"]")], "", "need a `time_zone`");
+    contradiction(&[zone], "", "`time_zone` of [payment] is for `hours` and `days`");
+    contradiction(&[zone, ("days", "[]")], "", "`days` is empty");
+    contradiction(&[zone, ("days", "[\"mon-wed\", \"tue\"]")], "", "`days` lists `tue` twice");
+    refused(&[zone, ("hours", "\"18:00-08:00\"")], "", "the earlier one first");
+    refused(&[zone, ("days", "[\"monday\"]")], "", "days are `mon`");
+    refused(&[hours, ("time_zone", "\"CET+1\"")], "", "IANA database");
+    let rules = parse(&file(&[hours, zone, ("days", "[\"mon-fri\"]")], ""), Setting::Real).unwrap();
+    assert_eq!(rules.opening().unwrap().to_string(), "mon-fri 08:00-18:00 in Europe/Berlin");
+    assert!(parse(&file(&[], ""), Setting::Real).unwrap().opening().is_none());
+}
+
+#[test]
+fn tags_are_carried_by_somebody_who_may_be_paid() {
+    let limit = |rest: &str| format!("[[limit]]\nwindow = \"24h\"\ncount = 3\n{rest}\n");
+    let of_tag = limit("scope = \"tag\"\ntag = \"data\"");
+    let host = |tags: &str| format!("[[host]]\norigin = \"https://a.test\"\ntags = {tags}\n");
+    let payee = "[[payee]]\naddress = \"0x1111111111111111111111111111111111111111\"\ntags = [\"data\"]\n";
+    refused(&[], &limit("scope = \"tag\""), "the scope `tag` needs the `tag`");
+    refused(
+        &[],
+        &(limit("scope = \"all\"\ntag = \"data\"") + &host("[\"data\"]")),
+        "a `tag` belongs to the scope `tag`",
+    );
+    contradiction(&[], &(of_tag.clone() + &host("[\"date\"]")), "the limit of the tag `data` concerns nothing");
+    contradiction(&[], &(of_tag.clone() + &of_tag + payee), "given twice");
+    contradiction(&[], &host("[\"data\", \"data\"]"), "`tags` lists `data` twice");
+    contradiction(&[], &host("[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\"]"), "more than 8 tags");
+    contradiction(&[], &payee.repeat(2), "`[[payee]]` lists `0x1111111111111111111111111111111111111111` twice");
+    let others = [("recipients", "[\"0x2222222222222222222222222222222222222222\"]"), ("allow_any_recipient", "")];
+    contradiction(&others, payee, "which `recipients` of [payment] does not list");
+    refused(&[], &host("[\"Data\"]"), "a tag is 1 to 24");
+    refused(&[], &payee.replace("tags", "tag"), "unknown field");
+    assert!(parse(&file(&[], &(of_tag.clone() + &host("[\"data\"]"))), Setting::Real).is_ok());
+    assert!(parse(&file(&[], &(of_tag + payee)), Setting::Real).is_ok());
 }
 
 #[test]
@@ -196,6 +258,9 @@ fn lengths_and_sizes_have_a_sensible_range() {
     contradiction(&[("max_lifetime", "\"61m\"")], "", "give 10s to 1h");
     contradiction(&[("repeat_window", "\"25h\"")], "", "give 1s to 1d");
     contradiction(&[("max_body", "\"65 MiB\"")], "", "give 1 B to 64 MiB");
+    contradiction(&[("max_unresolved", "0")], "", "`max_unresolved` is `0`; give 1 to 1000000");
+    let host = "[[host]]\norigin = \"https://a.test\"\nmax_unresolved = 0";
+    contradiction(&[], host, "`max_unresolved` is `0`; give 1 to 1000000");
     for (key, bad) in [("max_lifetime", "1e3"), ("max_lifetime", "300"), ("max_body", "99999999999999999999")] {
         refused(&[(key, bad)], "", "");
     }

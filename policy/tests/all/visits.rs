@@ -2,7 +2,7 @@
 
 use bursar_policy::*;
 
-use crate::builders::{address, codes, draft, errand, errand_to, host, parse, rules};
+use crate::builders::{NOW_S, address, challenge, codes, draft, errand, errand_to, host, offer, parse, rules};
 
 fn refusals(rules: &Rules, errand: &Errand) -> Vec<&'static str> {
     match may_visit(rules, errand) {
@@ -149,9 +149,10 @@ fn the_getters_say_what_was_written() {
     let rules = parse(&text, Setting::Real).unwrap();
     assert_eq!((rules.max_lifetime_s(), rules.repeat_window_s(), rules.body_cap_bytes()), (90, 300, 1 << 20));
     let origin: Origin = "https://a.test".parse().unwrap();
-    assert_eq!(rules.content_mode(&origin), ContentMode::Text);
-    assert_eq!(rules.content_mode(&"https://b.test".parse().unwrap()), ContentMode::Withhold);
-    let rule = rules.host_rule(&origin).unwrap();
+    let site: Site = "https://a.test/x".parse().unwrap();
+    assert_eq!(rules.content_mode(&site), ContentMode::Text);
+    assert_eq!(rules.content_mode(&"https://b.test/".parse().unwrap()), ContentMode::Withhold);
+    let rule = rules.host_rule(&site).unwrap();
     assert_eq!(rule.methods(), [Method::Get, Method::Head]);
     assert!(rule.allows_resource_host(&"b.test".parse().unwrap()));
     assert!(rule.allows_payee(&address("0x1111111111111111111111111111111111111111")));
@@ -164,4 +165,24 @@ fn the_getters_say_what_was_written() {
     assert_eq!(rules.origins().collect::<Vec<_>>(), [&origin]);
     let defaults = crate::builders::rules(draft());
     assert_eq!((defaults.max_lifetime_s(), defaults.repeat_window_s(), defaults.body_cap_bytes()), (300, 120, 262_144));
+}
+
+#[test]
+fn hours_are_for_payments_and_not_for_looking() {
+    let mut timed = draft();
+    timed.payment.time_zone = Some("America/New_York".parse().unwrap());
+    let mut at = |hours: &str, now_s| {
+        timed.payment.hours = Some(hours.parse().unwrap());
+        let rules = rules(timed.clone());
+        assert!(may_visit(&rules, &errand()).is_ok(), "a free answer is taken at any time");
+        let document = Challenge { seller_time_s: None, ..challenge(vec![offer()]) };
+        let seen = inspect(&rules, &errand(), &document, None, now_s);
+        let hours = seen.document.iter().find(|finding| finding.rule == "hours").unwrap();
+        let verdict = judge(&rules, &errand(), &document, None, now_s);
+        assert_eq!(hours.passed(), verdict.is_ok());
+        verdict.is_ok()
+    };
+    // 16:00 UTC in February is 11:00 in New York.
+    assert!(at("11:00-12:00", NOW_S) && !at("11:00-12:00", NOW_S - 1));
+    assert!(at("10:00-12:00", NOW_S + 3_599) && !at("10:00-12:00", NOW_S + 3_600));
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::quantity::{ByteSize, Span};
 use bursar_policy::rules::draft::HostDraft;
-use bursar_policy::{ContentMode, Limit, Method, Setting};
+use bursar_policy::{ContentMode, Limit, Method, Setting, Tag};
 use bursar_vault::rules_file::Table;
 
 use super::{Reading, Told};
@@ -13,6 +13,10 @@ use super::{Reading, Told};
 /// What the rules say.
 pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
     let mut told = payment(read);
+    for (row, payee) in read.draft.payees.iter().enumerate() {
+        let says = format!("payments to {} carry {}", payee.address, tagged(&payee.tags));
+        told.push(Told { about: "payee", says, place: Some(read.lines.place(Table::Payee(row), "address")) });
+    }
     for (row, limit) in read.draft.limits.iter().enumerate() {
         told.push(Told {
             about: "limit",
@@ -52,8 +56,10 @@ fn payment(read: &Reading<'_>) -> Vec<Told> {
         Some(listed) if listed.is_empty() => "nobody may be paid".to_owned(),
         Some(listed) => format!("paid may be {}", joined(listed, "nobody")),
     };
+    let hours_key = if draft.hours.is_some() { "hours" } else { "days" };
+    let opening = rules.opening().map(|opening| tell("a payment", format!("is made only {opening}"), hours_key));
     let payees_key = if draft.recipients.is_some() { "recipients" } else { "allow_any_recipient" };
-    vec![
+    let mut told = vec![
         tell("a payment", format!("costs at most {most}"), "max_per_payment"),
         tell("a payment", format!("is made by the scheme {}", joined(rules.schemes(), "(none), so never")), "schemes"),
         tell("a payment", format!("is made on {}", joined(networks, "no network, so never")), "networks"),
@@ -65,14 +71,25 @@ fn payment(read: &Reading<'_>) -> Vec<Told> {
             format!("within {} gets the first result and is not paid again", span(rules.repeat_window_s())),
             "repeat_window",
         ),
+        tell(
+            "a lost payment",
+            format!(
+                "ran out, and nobody knows how it ended: after {} of one host or payee no further one is made",
+                rules.max_unresolved()
+            ),
+            "max_unresolved",
+        ),
         tell("an answer", format!("is kept up to {}", size(rules.body_cap_bytes())), "max_body"),
-    ]
+    ];
+    told.extend(opening);
+    told
 }
 
 fn limited(limit: &Limit) -> String {
-    let whose = match limit.scope {
-        Scope::All => "all payments together".to_owned(),
-        other => format!("the payments of each {other}"),
+    let whose = match (limit.scope, limit.tag) {
+        (Scope::All, _) => "all payments together".to_owned(),
+        (_, Some(tag)) => format!("the payments that carry the tag {tag}"),
+        (other, None) => format!("the payments of each {other}"),
     };
     let most = match (limit.max, limit.count) {
         (Some(max), Some(count)) => format!("{max} and {count} payments"),
@@ -82,7 +99,8 @@ fn limited(limit: &Limit) -> String {
     };
     match limit.window {
         Window::Lifetime => format!("{whose}: at most {most}, for ever"),
-        window => format!("{whose}: at most {most} in any {window}"),
+        Window::Calendar { .. } => format!("{whose}: at most {most} in each {}", limit.window),
+        Window::Rolling { .. } => format!("{whose}: at most {most} in any {}", limit.window),
     }
 }
 
@@ -105,7 +123,8 @@ fn sellers(read: &Reading<'_>, told: &mut Vec<Told>) {
 
 fn seller(host: &HostDraft) -> String {
     let methods = host.methods.as_deref().unwrap_or(&[Method::Get, Method::Head]);
-    let mut says = format!("{} by {}", host.origin, joined(methods, "no method, so never"));
+    let path = if host.path.is_root() { "" } else { host.path.as_str() };
+    let mut says = format!("{}{path} by {}", host.origin, joined(methods, "no method, so never"));
     says.push_str(match host.content {
         ContentMode::Withhold => "; the model sees nothing of an answer",
         ContentMode::Text => "; the model sees up to 10 KiB of text, marked untrusted",
@@ -123,10 +142,20 @@ fn seller(host: &HostDraft) -> String {
         Some(listed) => says.push_str(&format!("; paid may be {}", joined(listed, "nobody"))),
         None => {}
     }
+    if !host.tags.is_empty() {
+        says.push_str(&format!("; its payments carry {}", tagged(&host.tags)));
+    }
+    if let Some(most) = host.max_unresolved {
+        says.push_str(&format!("; no further payment after {most} lost"));
+    }
     if !host.resource_hosts.is_empty() {
         says.push_str(&format!("; its terms may be for {}", joined(&host.resource_hosts, "")));
     }
     says
+}
+
+fn tagged(tags: &[Tag]) -> String {
+    format!("{} {}", if tags.len() == 1 { "the tag" } else { "the tags" }, joined(tags, "none"))
 }
 
 /// The items with commas, or `none`.

@@ -39,11 +39,10 @@ fn ceilings(read: &Reading<'_>, told: &mut Vec<Told>) {
             );
             told.push(Told { about, says, place: place() });
         }
-        let same = read
-            .rules
-            .limits()
-            .iter()
-            .filter(|limit| limit.max.is_some_and(|max| max.currency() == ceiling.currency()));
+        let same =
+            read.rules.limits().iter().filter(|limit| {
+                limit.tag.is_none() && limit.max.is_some_and(|max| max.currency() == ceiling.currency())
+            });
         let smallest = same.filter_map(|limit| limit.max.map(|max| (max.atto(), limit))).min_by_key(|(atto, _)| *atto);
         if let Some((_, limit)) = smallest
             && let Some(max) = limit.max.filter(|max| !ceiling.is_within(*max))

@@ -1,7 +1,7 @@
 //! From a rule that the gate looked at to the key of the rules behind it, and its line. Must never decide anything.
 
-use bursar_policy::{Address, AssetId, OfferReport, Origin, Refusal};
-use bursar_vault::rules_file::{Lines, Place, Table};
+use bursar_policy::{Address, AssetId, OfferReport, Refusal, Rules, Setting, Site};
+use bursar_vault::rules_file::{self, Lines, Place, Table};
 
 /// What stands behind a rule of the gate.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,7 @@ const RULES: &[(&str, Behind)] = &[
     ("offers", BuiltIn),
     ("resource", Host("resource_hosts")),
     ("clock", BuiltIn),
+    ("hours", Payment(&["hours", "days", "time_zone"])),
     ("scheme", Payment(&["schemes"])),
     ("network", Payment(&["networks"])),
     ("transfer_method", BuiltIn),
@@ -55,7 +56,7 @@ const RULES: &[(&str, Behind)] = &[
 /// The places of the rules for one errand.
 pub(super) struct Places<'t> {
     lines: Option<Lines<'t>>,
-    origin: Option<Origin>,
+    host: Option<Table>,
 }
 
 /// What the gate understood of the offer that a rule is about.
@@ -77,15 +78,18 @@ impl Understood {
 }
 
 impl<'t> Places<'t> {
-    /// The places in `text`, the rules that were held against an errand to `origin`.
-    pub(super) fn of(text: &'t str, origin: Option<&Origin>) -> Self {
-        Self { lines: Lines::of(text), origin: origin.cloned() }
+    /// The places in `text`, the rules that were held against an errand to `site`.
+    pub(super) fn of(text: &'t str, setting: Setting, site: &Site) -> Self {
+        let lines = Lines::of(text);
+        let rules = rules_file::parse(text, setting).ok().filter(|rules| !rules.allow_any_host());
+        let rule = rules.as_ref().and_then(|rules: &Rules| rules.host_rule(site));
+        let host = rule.zip(lines.as_ref()).and_then(|(rule, lines)| lines.host(site.origin(), rule.path()));
+        Self { lines, host }
     }
 
     /// The key behind `rule`; `seen` is what the gate noted. `None` for what no key changes.
     pub(super) fn place(&self, rule: &str, seen: &str, understood: Understood) -> Option<Place> {
         let lines = self.lines.as_ref()?;
-        let host = self.origin.as_ref().and_then(|origin| lines.host(origin));
         let payee = understood.payee.filter(|_| rule == "payee").map(|payee| payee.to_string());
         let item = payee.as_deref().unwrap_or(seen);
         let written = |table: Table, keys: &[&str]| {
@@ -95,7 +99,7 @@ impl<'t> Places<'t> {
         match RULES.iter().find(|(name, _)| *name == rule)?.1 {
             BuiltIn => None,
             Payment(keys) => written(Table::Payment, keys),
-            Host(key) => match host {
+            Host(key) => match self.host {
                 Some(host) => written(host, &[key]),
                 None => {
                     let any = lines.place(Table::Payment, "allow_any_host");
@@ -103,7 +107,7 @@ impl<'t> Places<'t> {
                 }
             },
             Both(keys) => {
-                let own = host.and_then(|host| written(host, keys)).filter(|place| place.line.is_some());
+                let own = self.host.and_then(|host| written(host, keys)).filter(|place| place.line.is_some());
                 own.or_else(|| written(Table::Payment, keys))
             }
             Asset => understood.asset.and_then(|id| lines.asset(&id)).map(|asset| lines.place(asset, "id")),
@@ -147,12 +151,17 @@ origin = "https://two.example"
 methods = ["GET"]
 recipients = ["0x5e11e4000000000000000000000000000000beeF"]
 max_per_payment = "0.01 USD"
+
+[[host]]
+origin = "https://two.example"
+path = "/v1/"
+max_per_payment = "0.02 USD"
 "#;
 
     fn judged(url: &str) -> Vec<(&'static str, Option<Place>)> {
         let rules = rules_file::parse(TEXT, Setting::Real).unwrap();
         let site = Site::parse(url).unwrap();
-        let places = Places::of(TEXT, Some(site.origin()));
+        let places = Places::of(TEXT, Setting::Real, &site);
         let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
         let terms = Terms {
             version: Version::V2,
@@ -201,6 +210,7 @@ max_per_payment = "0.01 USD"
         assert_eq!(line(two, "payee"), told("host.recipients", Some(16)));
         assert_eq!(line(one, "payment_cap"), told("payment.max_per_payment", Some(2)));
         assert_eq!(line(two, "payment_cap"), told("host.max_per_payment", Some(17)));
+        assert_eq!(line("https://two.example/v1/data", "payment_cap"), told("host.max_per_payment", Some(22)));
         assert_eq!(line(one, "network"), told("payment.networks", Some(3)));
         assert_eq!(line(one, "asset"), told("payment.assets", Some(4)));
         assert_eq!(line(one, "lifetime"), told("payment.max_lifetime", None));
@@ -210,8 +220,8 @@ max_per_payment = "0.01 USD"
 
     #[test]
     fn a_refusal_before_any_terms_has_its_place_too() {
-        let origin = "https://two.example".parse().unwrap();
-        let places = Places::of(TEXT, Some(&origin));
+        let site = Site::parse("https://two.example/page").unwrap();
+        let places = Places::of(TEXT, Setting::Real, &site);
         let refused = Refusal::MethodNotAllowed { method: Method::Post };
         assert_eq!(places.of_refusal(&refused).unwrap().line, Some(15));
         assert_eq!(places.of_refusal(&Refusal::HttpsRequired), None);

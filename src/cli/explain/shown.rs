@@ -53,7 +53,7 @@ struct Row {
 /// Shows what came of looking at `errand`.
 pub(super) fn show(profile: &Profile, errand: &Errand, inspection: Inspection, form: Form) -> Result<Exit, Stop> {
     let Inspection { rules, verdict } = inspection;
-    let places = Places::of(&rules, Some(errand.site.origin()));
+    let places = Places::of(&rules, profile.setting(), &errand.site);
     let (exit, told) = match verdict {
         Verdict::Judged { judgement, price } => judged(&places, &judgement, price),
         Verdict::NothingToPay(sentence) => {

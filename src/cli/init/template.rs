@@ -62,8 +62,16 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
          {payees}\n\
          # How long a signed payment may stay valid. A seller that asks for longer gets this.\n\
          max_lifetime = \"5m\"\n\
+         # When payments are made; at any time when left out.\n\
+         # hours = \"08:00-18:00\"\n\
+         # days = [\"mon-fri\"]\n\
+         # time_zone = \"Europe/Berlin\"\n\
+         # With this many payments of one host, or to one payee, that ran out with nothing delivered and nothing settled,\n\
+         # no further one is made. A host may have a number of its own. What is in flight does not count.\n\
+         max_unresolved = 1\n\
          \n\
-         # Limits: scope all, session, host, payee or asset; window like \"90m\", \"24h\", \"7d\" or \"lifetime\";\n\
+         # Limits: scope all, session, host, payee, asset or tag (with `tag = \"data\"`); window like \"90m\", \"24h\", \"7d\" or \"lifetime\",\n\
+         # or \"day\", \"week\", \"month\" with `time_zone = \"Europe/Berlin\"` (around midnight that allows twice as much);\n\
          # `max` is an amount, `count` a number of payments; either or both. All of them hold at once.\n\
          [[limit]]\n\
          scope = \"all\"\n\
@@ -84,10 +92,14 @@ fn quoted<T: Display>(items: &[T]) -> String {
 }
 
 const HOST_CHOICES: &str = "\
+# Only this part of the site, by whole segments; all of it when left out. Of several entries the longest path counts.
+# path = \"/v1/\"
 # The methods that may be used there; GET and HEAD when left out.
 # methods = [\"GET\", \"HEAD\", \"POST\"]
 # What the model sees of an answer: `withhold` (status, type, size and hash) or `text` (up to 10 KiB, marked untrusted).
 # content = \"text\"
+# Tags that payments there carry, for limits of the scope `tag`; [[payee]] with `address` and `tags` does it for a payee.
+# tags = [\"data\"]
 # Payees of this seller alone:
 # recipients = [\"0x…\"]
 ";
@@ -95,6 +107,7 @@ const HOST_CHOICES: &str = "\
 const HOST_EXAMPLE: &str = "\
 # [[host]]
 # origin = \"https://api.example.com\"
+# path = \"/v1/\"
 # methods = [\"GET\", \"HEAD\", \"POST\"]
 # content = \"text\"
 # recipients = [\"0x…\"]

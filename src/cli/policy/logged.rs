@@ -30,6 +30,10 @@ pub(super) fn again(rules: &Rules, entry: &LogEntry) -> Option<Again> {
     let origin: Origin = origin.parse().ok()?;
     let then = parts.next()?.split(':').next()?;
     let then = Refusal::CODES.into_iter().find(|code| *code == then)?;
+    // The log has no path: where the rules are about paths of this seller, it does not keep enough.
+    if rules.host_rules().any(|(listed, rule)| *listed == origin && !rule.path().is_root()) {
+        return None;
+    }
     let site = Site::parse(&format!("{origin}/")).ok()?;
     let bare = Errand { site, method, body: None, ceiling: None, purchase_id: None, quote: None };
     let now = may_visit(rules, &bare).err().and_then(|reasons| reasons.first().map(Refusal::code));
@@ -47,8 +51,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(detail: &str) -> Option<(String, Option<String>)> {
-        let text = r#"[payment]
+    const TEXT: &str = r#"[payment]
 max_per_payment = "0.05 USD"
 networks = ["eip155:84532"]
 assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
@@ -56,6 +59,12 @@ allow_any_recipient = true
 [[host]]
 origin = "https://known.example"
 "#;
+
+    fn judged(detail: &str) -> Option<(String, Option<String>)> {
+        judged_by(TEXT, detail)
+    }
+
+    fn judged_by(text: &str, detail: &str) -> Option<(String, Option<String>)> {
         let rules = rules_file::parse(text, Setting::Real).unwrap();
         let entry = LogEntry {
             seq: 1,
@@ -97,5 +106,12 @@ origin = "https://known.example"
         ] {
             assert_eq!(judged(unknown), None, "{unknown}");
         }
+    }
+
+    #[test]
+    fn where_rules_are_about_paths_the_log_does_not_keep_enough() {
+        let of_a_path = TEXT.replace("[[host]]", "[[host]]\npath = \"/v1\"");
+        assert_eq!(judged_by(&of_a_path, "GET https://known.example; host_not_allowed: x"), None);
+        assert!(judged_by(&of_a_path, "GET https://other.example; host_not_allowed: x").is_some());
     }
 }

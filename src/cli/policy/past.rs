@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use bursar_policy::errand::BodyType;
 use bursar_policy::limit::Window;
 use bursar_policy::{
-    Body, Errand, Limit, Money, PaymentFacts, Refusal, Rules, SessionId, SessionStanding, Standing, TallyKey, Total,
-    admit, judge,
+    Address, Body, ChainId, Errand, Limit, Money, Origin, PaymentFacts, Refusal, Rules, SessionId, SessionStanding,
+    Standing, TallyKey, Total, Unresolved, admit, judge,
 };
 use bursar_vault::protocol::{PastPayment, RowState};
 
@@ -17,6 +17,16 @@ pub(super) struct Past<'r> {
     rules: &'r Rules,
     totals: HashMap<(Limit, TallyKey), Running>,
     sessions: HashMap<SessionId, Running>,
+    lost: Vec<Lost>,
+}
+
+/// A payment that was allowed and ran out unresolved.
+#[derive(Debug)]
+struct Lost {
+    origin: Origin,
+    payee: (ChainId, Address),
+    /// From then on, Unix seconds.
+    from_s: u64,
 }
 
 /// Everything that was allowed under one key, as far as it still counts.
@@ -65,7 +75,7 @@ enum Counts {
 impl<'r> Past<'r> {
     /// A past of which nothing was told yet, under `rules`.
     pub(super) fn under(rules: &'r Rules) -> Self {
-        Self { rules, totals: HashMap::new(), sessions: HashMap::new() }
+        Self { rules, totals: HashMap::new(), sessions: HashMap::new(), lost: Vec::new() }
     }
 
     /// Whether the rules would have allowed this payment at its time, after those that were handed over before it.
@@ -89,21 +99,25 @@ impl<'r> Past<'r> {
         let vetted = judge(self.rules, &errand, &past.terms.to_challenge(), Some(past.payer), now_s)?;
         let facts = PaymentFacts {
             session: past.session.clone(),
-            origin: past.site.origin().clone(),
+            site: past.site.clone(),
             payee: past.terms.payee,
             asset: past.terms.asset_id(),
             money: past.money,
+            tags: self.rules.tags(&past.site, &past.terms.payee),
         };
         let mut totals = Vec::with_capacity(self.rules.limits().len());
         for limit in self.rules.limits() {
             let key = limit.key(&facts);
             let currency = limit.max.map_or(facts.money.currency(), Money::currency);
             let running = self.totals.get_mut(&(*limit, key.clone()));
-            let sum = running.map_or_else(Sum::default, |running| running.at(limit.window, now_s));
+            let sum = running.map_or_else(Sum::default, |running| {
+                running.at(limit.window, self.rules.window_begins_s(limit.window, now_s), now_s)
+            });
             totals.push(Total { limit: *limit, key, amount: Money::new(currency, sum.atto), count: sum.count });
         }
+        let unresolved = self.unresolved(&facts, now_s);
         let session = self.sessions.entry(past.session.clone()).or_default();
-        let spent = session.at(Window::Lifetime, now_s);
+        let spent = session.at(Window::Lifetime, None, now_s);
         let standing = Standing {
             frozen: false,
             latched: false,
@@ -115,25 +129,45 @@ impl<'r> Past<'r> {
                 closed: false,
             },
             totals,
+            unresolved,
         };
         let admitted = admit(self.rules, &standing, vetted, facts, now_s)?;
         let entry = Entry { atto: admitted.money().atto(), end: end_of(past) };
         session.live.push(entry);
         for limit in self.rules.limits() {
-            if limit.max.is_none_or(|max| max.currency() == admitted.money().currency()) {
+            let same_currency = limit.max.is_none_or(|max| max.currency() == admitted.money().currency());
+            if same_currency && limit.concerns(admitted.facts()) {
                 self.totals.entry((*limit, limit.key(admitted.facts()))).or_default().live.push(entry);
             }
         }
+        if past.unresolved {
+            let payee = (past.terms.chain, past.terms.payee);
+            let from_s = past.ended_s.unwrap_or(now_s);
+            self.lost.push(Lost { origin: past.site.origin().clone(), payee, from_s });
+        }
         Ok(())
+    }
+
+    /// What had run out unresolved by `now_s`. What became of it later is known today and was not then; it is not counted.
+    fn unresolved(&self, facts: &PaymentFacts, now_s: u64) -> Unresolved {
+        let of = |is_it: &dyn Fn(&Lost) -> bool| {
+            let lost = self.lost.iter().filter(|lost| lost.from_s <= now_s && is_it(lost)).count();
+            u32::try_from(lost).unwrap_or(u32::MAX)
+        };
+        Unresolved {
+            host: of(&|lost| lost.origin == *facts.site.origin()),
+            payee: of(&|lost| lost.payee == (facts.asset.chain, facts.payee)),
+        }
     }
 }
 
 impl Running {
-    /// What counts at `now_s`, which never goes back by much: what stopped counting is forgotten.
-    fn at(&mut self, window: Window, now_s: u64) -> Sum {
+    /// What counts at `now_s` within `window`, which begins at `first_s` or counts everything. Time never goes back by
+    /// much: what stopped counting is forgotten.
+    fn at(&mut self, window: Window, first_s: Option<u64>, now_s: u64) -> Sum {
         let mut now = self.settled;
         let mut settled = self.settled;
-        self.live.retain(|entry| match counts(entry.end, window, now_s) {
+        self.live.retain(|entry| match counts(entry.end, window, first_s, now_s) {
             Counts::Now => {
                 now = now.and(entry.atto);
                 true
@@ -156,28 +190,17 @@ impl Sum {
     }
 }
 
-/// Whether what ended so counts within `window` at `now_s`: everything pending does, at any age; what was spent does for
-/// the length of the window.
-const fn counts(end: End, window: Window, now_s: u64) -> Counts {
+/// Whether what ended so counts at `now_s` within `window`, of which `first_s` is the first second: everything pending
+/// does, at any age; what was spent does as long as the window holds it.
+const fn counts(end: End, window: Window, first_s: Option<u64>, now_s: u64) -> Counts {
     match end {
         End::Freed(at_s) if at_s <= now_s => Counts::NoMore,
         End::Never | End::Freed(_) => Counts::Now,
         End::Spent(at_s) if now_s < at_s => Counts::Now,
         End::Spent(_) if matches!(window, Window::Lifetime) => Counts::Always,
-        End::Spent(at_s) => match begins_s(window, now_s) {
+        End::Spent(at_s) => match first_s {
             Some(first_s) if at_s < first_s => Counts::NoMore,
             _ => Counts::Now,
-        },
-    }
-}
-
-/// The first second that counts within `window` at `now_s`; `None` when everything does.
-const fn begins_s(window: Window, now_s: u64) -> Option<u64> {
-    match window {
-        Window::Lifetime => None,
-        Window::Rolling { secs } => match now_s.checked_sub(secs) {
-            Some(last_s) => last_s.checked_add(1),
-            None => None,
         },
     }
 }

@@ -59,8 +59,8 @@ mod tests {
         let rules = Rules::new(draft.clone(), Setting::Sandbox).unwrap();
         assert_eq!(rules.limits().len(), 2);
         for name in host::ALL {
-            let origin = format!("https://{name}:8443").parse().unwrap();
-            assert!(rules.host_rule(&origin).is_some(), "{name}");
+            let site = format!("https://{name}:8443/").parse().unwrap();
+            assert!(rules.host_rule(&site).is_some(), "{name}");
         }
         assert!(Rules::new(draft, Setting::Real).is_err());
     }

@@ -1,6 +1,6 @@
 //! Every answer: fits its schema, says the same as text, and says no more than it should.
 
-use bursar_policy::{Audience, Quoted, Refusal, Scope, Window};
+use bursar_policy::{Audience, Currency, Money, Quoted, Refusal, Scope, Window};
 use bursar_tools::payments::{Books, LimitLine, Reason, SessionLine, SessionState, Standing};
 use serde_json::{Value, json};
 
@@ -162,6 +162,7 @@ async fn our_own_side_is_told_plainly_and_limits_are_not() {
     assert_eq!(refused_with(ceiling).await["structuredContent"]["code"], "price_above_ceiling");
     let limit = Refusal::OverLimit {
         scope: Scope::Payee,
+        tag: None,
         window: Window::Lifetime,
         breach: bursar_policy::refusal::Breach::Unread,
     };
@@ -197,7 +198,7 @@ async fn status_tells_what_stands_in_the_way_and_no_hidden_limit() {
     let shell = Shell::new();
     let mut client = Client::greeted(&shell).await;
     let session = |state| Some(SessionLine { state, ..books().session.unwrap() });
-    let cases: [(Books, bool, &str); 7] = [
+    let cases: [(Books, bool, &str); 8] = [
         (books(), true, "ready"),
         (Books { locked: true, ..books() }, false, "wallet_locked"),
         (Books { frozen: true, locked: true, ..books() }, false, "frozen"),
@@ -205,6 +206,7 @@ async fn status_tells_what_stands_in_the_way_and_no_hidden_limit() {
         (Books { session: None, ..books() }, false, "no_session"),
         (Books { session: session(SessionState::Closed), ..books() }, false, "no_session"),
         (Books { session: session(SessionState::Expired), ..books() }, false, "session_expired"),
+        (Books { outside_hours: Some("mon-fri in UTC".to_owned()), ..books() }, false, "outside_hours"),
     ];
     for (books, ready, code) in cases {
         *shell.standing.lock().unwrap() = Standing::Known(Box::new(books));
@@ -223,6 +225,60 @@ async fn status_tells_what_stands_in_the_way_and_no_hidden_limit() {
     *shell.standing.lock().unwrap() = Standing::Failed(Reason::new("wallet_unavailable", "no vault answers"));
     let result = answer(&mut client, "payment_session_status", &json!({})).await;
     assert_eq!(result["structuredContent"]["code"], "wallet_unavailable");
+}
+
+#[tokio::test]
+async fn status_warns_from_eighty_percent_on_and_never_of_a_hidden_limit() {
+    let shell = Shell::new();
+    let mut client = Client::greeted(&shell).await;
+    let of = |scope, used: &str, payments| LimitLine {
+        scope,
+        window: "24h".parse().unwrap(),
+        money: Some(("5 USD".parse().unwrap(), used.parse().unwrap())),
+        count: Some((20, payments)),
+    };
+    let spent = |spent: &str| Some(SessionLine { spent: spent.parse().unwrap(), ..books().session.unwrap() });
+    let huge = Money::new(Currency::USD, u128::MAX);
+    let cases: [(Books, &[&str]); 7] = [
+        (books(), &[]),
+        (Books { limits: vec![of(Scope::All, "3.999999 USD", 15)], session: spent("0.799999 USD"), ..books() }, &[]),
+        (
+            Books { limits: vec![of(Scope::All, "4 USD", 16)], session: spent("0.8 USD"), ..books() },
+            &[
+                "the budget is 80% used: 0.20 USD of 1.00 USD is left",
+                "the limit over all payments (1d) is 80% used: 1.00 USD of 5.00 USD is left",
+                "the limit over all payments (1d) is 80% used: 4 of 20 payments are left",
+            ],
+        ),
+        (
+            Books { limits: vec![of(Scope::Session, "9 USD", 0)], ..books() },
+            &["the limit over this session (1d) is 100% used: 0.00 USD of 5.00 USD is left"],
+        ),
+        (
+            Books {
+                limits: [Scope::Host, Scope::Payee, Scope::Asset, Scope::Tag]
+                    .map(|scope| of(scope, "5 USD", 20))
+                    .into(),
+                ..books()
+            },
+            &[],
+        ),
+        (Books { session: None, limits: Vec::new(), ..books() }, &[]),
+        (
+            Books {
+                limits: vec![LimitLine { money: Some((huge, huge)), count: None, ..of(Scope::All, "1 USD", 0) }],
+                ..books()
+            },
+            &[
+                "the limit over all payments (1d) is 99% used: 0.00 USD of 340282366920938463463.374607431768211455 USD is left",
+            ],
+        ),
+    ];
+    for (books, expected) in cases {
+        *shell.standing.lock().unwrap() = Standing::Known(Box::new(books));
+        let result = answer(&mut client, "payment_session_status", &json!({})).await;
+        assert_eq!(result["structuredContent"]["warnings"], json!(expected));
+    }
 }
 
 #[tokio::test]

@@ -186,6 +186,7 @@ pub(crate) fn books() -> Books {
         locked: false,
         frozen: false,
         latched: false,
+        outside_hours: None,
         payer: Some(payee()),
         session: Some(SessionLine {
             name: "default".parse().unwrap(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bursar_policy::digest::Digest;
 use bursar_policy::errand::SessionId;
+use bursar_policy::limit::TallyKey;
 use bursar_policy::money::Currency;
 use rusqlite::Connection;
 
@@ -12,7 +13,7 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, narrow};
 use super::states::{self, Counts};
 use super::tally::{self, Tally, Used};
-use super::{Ledger, meta, open, rows, session, standing};
+use super::{Ledger, meta, open, overdue, rows, session};
 
 /// What a check found in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +102,12 @@ fn sums(conn: &Connection) -> Result<u64, LedgerFault> {
             return Err(books(&format!("payment `{}` is not as the log says", row.id)));
         }
         let facts = row.facts();
+        if overdue::is(&row) {
+            for key in overdue::keys(&facts) {
+                let (pending, _) = expected.entry(key).or_default();
+                *pending = tally::plus(*pending, tally::ONE)?;
+            }
+        }
         for key in facts.keys() {
             let one = tally::one(key.as_str(), &facts);
             let (pending, spent) = expected.entry(key.as_str().to_owned()).or_default();
@@ -117,7 +124,8 @@ fn sums(conn: &Connection) -> Result<u64, LedgerFault> {
     for key in keys {
         let key = key?;
         let Tally { pending, spent, .. } = tally::read(conn, &key)?;
-        if expected.remove(&key) != Some((pending, spent)) {
+        // What is overdue no longer leaves a total of nothing.
+        if expected.remove(&key).unwrap_or_default() != (pending, spent) {
             return Err(books(&format!("the total `{key}` is not the sum of its payments")));
         }
     }
@@ -174,7 +182,7 @@ fn budgets(conn: &Connection) -> Result<(), LedgerFault> {
         let found = session::by_id(conn, &id)?.ok_or(unreadable)?;
         let spent = session::spent(conn, &found)?;
         if !spent.is_within(found.budget) {
-            let key = standing::key_of_session(&id, currency);
+            let key = TallyKey::of_session(&id, currency);
             return Err(books(&format!("`{key}` is over its budget of {}", found.budget)));
         }
     }

@@ -285,6 +285,7 @@ impl Case {
             symbol: asset.map(|asset| asset.symbol.clone()).unwrap_or_default(),
             payer: self.ask.payer,
             money: admitted.money(),
+            tags: admitted.facts().tags.clone(),
             nonce: self.ask.nonce,
             valid_after,
             valid_before,
@@ -320,12 +321,14 @@ pub(super) fn decide(
     let Some(money) = rules.asset(&asset).and_then(|known| Money::of(terms.amount, known)) else {
         return Ok(Err(vec![Refusal::AssetNotAllowed { asset }]));
     };
+    let payee = vetted.get().payee;
     let facts = PaymentFacts {
         session: session.clone(),
-        origin: errand.site.origin().clone(),
-        payee: vetted.get().payee,
+        site: errand.site.clone(),
+        payee,
         asset,
         money,
+        tags: rules.tags(&errand.site, &payee),
     };
     let standing = standing::read(tx, rules, &open, &facts)?;
     Ok(admit(rules, &standing, vetted, facts, tx.now_s))

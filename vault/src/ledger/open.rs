@@ -11,7 +11,7 @@ use rustix::process::geteuid;
 
 use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
-use super::{meta, schema};
+use super::{meta, schema, upgrade};
 use crate::clock::ClockMemory;
 
 /// Where a ledger is kept and what it is for.
@@ -113,10 +113,10 @@ pub(super) fn lock(path: &Path) -> Result<Lock, LedgerFault> {
 pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
     let file = canonical(&place.file)?;
     check_file(&file)?;
-    let conn = connect(&file)?;
-    identify(&conn, &file)?;
+    let mut conn = connect(&file)?;
+    let version = identify(&conn, &file)?;
     schema::configure(&conn).map_err(|fault| content_fault(fault, &file))?;
-    check_content(&conn, &file)?;
+    check_content(&conn, &file, version)?;
     let found = meta::read(&conn)?;
     let wanted = meta::setting_word(place.setting);
     if found.setting != wanted {
@@ -126,6 +126,9 @@ pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
     if found.head != events::head(&conn)? {
         let detail = "the log does not end where the ledger says it ends".to_owned();
         return Err(LedgerFault::Corrupt { path: file, detail });
+    }
+    if version != schema::VERSION {
+        upgrade::from(&mut conn, version).map_err(|fault| content_fault(fault, &file))?;
     }
     Ok(conn)
 }
@@ -166,8 +169,8 @@ fn check_file(file: &Path) -> Result<(), LedgerFault> {
     Ok(())
 }
 
-/// Whether the file is a ledger, and of this version. Only reads, so that a file of somebody else stays as it is.
-fn identify(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
+/// Whether the file is a ledger, and of which version. Only reads, so that a file of somebody else stays as it is.
+fn identify(conn: &Connection, file: &Path) -> Result<i64, LedgerFault> {
     let number = |name| schema::pragma(conn, name).map_err(|fault| content_fault(fault, file));
     let foreign = || LedgerFault::Foreign { path: file.to_owned() };
     if let Err(fault) = conn.pragma_query_value(None, "schema_version", |_row| Ok(())) {
@@ -181,14 +184,14 @@ fn identify(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
     if schema::VERSION < version {
         return Err(LedgerFault::Newer { path: file.to_owned(), version });
     }
-    if version != schema::VERSION {
+    if version < 1 {
         return Err(LedgerFault::Corrupt { path: file.to_owned(), detail: "it has no schema version".to_owned() });
     }
-    Ok(())
+    Ok(version)
 }
 
 /// Whether the content is whole.
-fn check_content(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
+fn check_content(conn: &Connection, file: &Path, version: i64) -> Result<(), LedgerFault> {
     let corrupt = |detail: &str| LedgerFault::Corrupt { path: file.to_owned(), detail: detail.to_owned() };
     let verdict: String = conn
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
@@ -196,7 +199,7 @@ fn check_content(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
     if verdict != "ok" {
         return Err(corrupt(&verdict));
     }
-    if !schema::is_ours(conn).map_err(|fault| content_fault(fault, file))? {
+    if !schema::is_ours(conn, version).map_err(|fault| content_fault(fault, file))? {
         return Err(corrupt("its tables, indexes or triggers are not those of this program"));
     }
     Ok(())

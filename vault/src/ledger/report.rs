@@ -10,7 +10,7 @@ use super::number::to_sql;
 use super::rows::{self, Payment, json};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, sweep, tally};
+use super::{Ledger, overdue, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{Delivery, Receipt, Report, SettlementClaim};
 
@@ -34,16 +34,18 @@ impl Ledger {
         let id = exposed.payment().clone();
         let receipt = self.writer.ask(move |tx| {
             let before = rows::by_id(tx.conn, &id)?;
-            record(tx, before, report)?;
+            record(tx, &before, report)?;
+            let after = rows::by_id(tx.conn, &id)?;
+            overdue::changed(tx.conn, &before, &after)?;
             failpoint::reach("vault-report-uncommitted");
-            Ok(Answer::AtOnce(rows::by_id(tx.conn, &id)?.receipt(false)))
+            Ok(Answer::AtOnce(after.receipt(false)))
         })?;
         failpoint::reach("vault-reported");
         Ok(receipt)
     }
 }
 
-fn record(tx: &Tx<'_>, before: Payment, report: Report) -> Result<(), LedgerFault> {
+fn record(tx: &Tx<'_>, before: &Payment, report: Report) -> Result<(), LedgerFault> {
     let told = told(&report.delivery);
     let answered = before.is_answered();
     if !answered {
@@ -59,7 +61,7 @@ fn record(tx: &Tx<'_>, before: Payment, report: Report) -> Result<(), LedgerFaul
         if answered {
             return Ok(());
         }
-        return sweep::written(tx, &before, EventKind::Reported, told);
+        return sweep::written(tx, before, EventKind::Reported, told);
     };
     let kept = SettlementClaim {
         success: claim.success,
@@ -68,7 +70,7 @@ fn record(tx: &Tx<'_>, before: Payment, report: Report) -> Result<(), LedgerFaul
         payer: claim.payer.clone().map(capped),
         reason: claim.reason.clone().map(capped),
     };
-    let agreed = agrees(&claim, &before);
+    let agreed = agrees(&claim, before);
     let transaction = claim.transaction.as_deref().filter(|_said| agreed).and_then(transaction_id);
     tx.conn
         .prepare_cached("UPDATE payment SET claim = ?1, tx = coalesce(tx, ?2), updated_s = ?3 WHERE id = ?4")?
@@ -76,10 +78,10 @@ fn record(tx: &Tx<'_>, before: Payment, report: Report) -> Result<(), LedgerFaul
     let Some(transaction) = transaction else {
         // Without a transaction to look up, a word that it is settled is no more than that.
         let why = if agreed { "names no transaction" } else { "does not agree with the row" };
-        return sweep::written(tx, &before, EventKind::Reported, format!("{told}; the settlement claim {why}"));
+        return sweep::written(tx, before, EventKind::Reported, format!("{told}; the settlement claim {why}"));
     };
-    settle(tx, &before)?;
-    sweep::written(tx, &before, EventKind::Settled, format!("{told}; transaction {transaction}"))
+    settle(tx, before)?;
+    sweep::written(tx, before, EventKind::Settled, format!("{told}; transaction {transaction}"))
 }
 
 /// Moves a payment to settled. One that was presumed spent is in every total already.

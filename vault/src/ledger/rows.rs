@@ -7,6 +7,7 @@ use bursar_policy::errand::{Method, PaymentId, PurchaseId, SessionId};
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::{Currency, Money};
 use bursar_policy::site::Site;
+use bursar_policy::tag::Tag;
 use bursar_policy::terms::Terms;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
@@ -33,6 +34,7 @@ pub(super) struct Payment {
     pub(super) symbol: String,
     pub(super) payer: Address,
     pub(super) money: Money,
+    pub(super) tags: Vec<Tag>,
     pub(super) nonce: [u8; 32],
     pub(super) valid_after: u64,
     pub(super) valid_before: u64,
@@ -55,7 +57,8 @@ macro_rules! select {
         concat!(
             "SELECT id, state, session, identity, subject, purchase_id, url, method, body, terms, symbol, payer, amount, \
              money, currency, nonce, valid_after, valid_before, envelope, created_s, signature, signed_s, delivery, \
-             claim, tx, ended_s FROM payment ",
+             claim, tx, ended_s, (SELECT group_concat(tag, ' ') FROM payment_tag WHERE payment_tag.payment = payment.id) \
+             FROM payment ",
             $rest
         )
     };
@@ -79,15 +82,20 @@ pub(super) const INSERT: &str = "INSERT INTO payment (id, state, session, identi
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
         ?24, ?25, ?25)";
 
+const INSERT_TAG: &str = "INSERT INTO payment_tag (payment, tag) VALUES (?1, ?2)";
+
+pub(super) const TAGS: &str = "SELECT tag FROM payment_tag WHERE payment = ?1 ORDER BY tag";
+
 impl Payment {
     /// What limits may ask about it.
     pub(super) fn facts(&self) -> PaymentFacts {
         PaymentFacts {
             session: self.session.clone(),
-            origin: self.site.origin().clone(),
+            site: self.site.clone(),
             payee: self.terms.payee,
             asset: self.terms.asset_id(),
             money: self.money,
+            tags: self.tags.clone(),
         }
     }
 
@@ -200,6 +208,9 @@ pub(super) fn insert(conn: &Connection, row: &Payment) -> Result<(), LedgerFault
         row.envelope,
         to_sql(row.created_s)?,
     ])?;
+    for tag in &row.tags {
+        conn.prepare_cached(INSERT_TAG)?.execute([row.id.as_str(), tag.as_str()])?;
+    }
     Ok(())
 }
 
@@ -253,6 +264,11 @@ pub(super) fn fact(conn: &Connection, id: &PaymentId) -> Result<Digest, LedgerFa
             ValueRef::Text(text) => tagged(b't', text),
             ValueRef::Real(_) | ValueRef::Blob(_) => return Err(unreadable()),
         });
+    }
+    let mut statement = conn.prepare_cached(TAGS)?;
+    let tags = statement.query_map([id.as_str()], |row| row.get::<_, String>(0))?;
+    for tag in tags {
+        parts.push(tagged(b'g', tag?.as_bytes()));
     }
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     Ok(Digest::of_parts(&parts))
@@ -309,7 +325,17 @@ fn read(row: &Row<'_>) -> Result<Payment, LedgerFault> {
         claim: maybe(row, 23, |text| serde_json::from_str(text).ok())?,
         transaction: row.get(24)?,
         ended_s: row.get::<_, Option<i64>>(25)?.map(from_sql).transpose()?,
+        tags: tags(row, 26)?,
     })
+}
+
+/// Each tag once, in order.
+fn tags(row: &Row<'_>, column: usize) -> Result<Vec<Tag>, LedgerFault> {
+    let text: Option<String> = row.get(column)?;
+    let words = text.as_deref().unwrap_or_default().split_whitespace();
+    let mut tags: Vec<Tag> = words.map(|word| word.parse().map_err(|_fault| unreadable())).collect::<Result<_, _>>()?;
+    tags.sort_unstable();
+    Ok(tags)
 }
 
 fn parsed<T: std::str::FromStr>(row: &Row<'_>, column: usize) -> Result<T, LedgerFault> {

@@ -14,12 +14,13 @@ use super::fault::LedgerFault;
 pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
 
 /// The version this program reads and writes.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// How long a lock of a foreign process is waited for before the ask is refused. Longer would stop everybody else.
 pub(super) const BUSY_PATIENCE: Duration = Duration::from_secs(2);
 
-const SCHEMA: &str = include_str!("schema.sql");
+/// What each version added to the one before; what is written here once is never changed.
+const VERSIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("schema_2.sql")];
 
 /// What every connection needs, and what must be read back. The first makes commits survive a power cut, the second
 /// makes one commit one write; the rest narrow what a file that was changed by hand can do to us.
@@ -65,20 +66,30 @@ pub(super) fn configure(conn: &Connection) -> Result<(), LedgerFault> {
 /// Writes the schema into an empty database, in one transaction.
 pub(super) fn write(conn: &mut Connection) -> Result<(), LedgerFault> {
     let transaction = conn.transaction()?;
-    transaction.execute_batch(SCHEMA)?;
+    add(&transaction, 0)?;
     for kind in EventKind::EVERY {
         transaction.execute("INSERT INTO event_kind (name) VALUES (?1)", params![kind.name()])?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()?;
     Ok(())
 }
 
-/// Whether the tables, indexes and triggers are exactly those of this program.
-pub(super) fn is_ours(conn: &Connection) -> Result<bool, LedgerFault> {
+/// Adds what came after `version`, and marks the file as current.
+pub(super) fn add(conn: &Connection, version: i64) -> Result<(), LedgerFault> {
+    for (_, added) in (0..).zip(VERSIONS).filter(|(known, _)| version <= *known) {
+        conn.execute_batch(added)?;
+    }
+    conn.pragma_update(None, "user_version", VERSION)?;
+    Ok(())
+}
+
+/// Whether the tables, indexes and triggers are exactly those of this program at `version`.
+pub(super) fn is_ours(conn: &Connection, version: i64) -> Result<bool, LedgerFault> {
     let model = Connection::open_in_memory()?;
-    model.execute_batch(SCHEMA)?;
+    for (_, added) in (0..).zip(VERSIONS).filter(|(known, _)| *known < version) {
+        model.execute_batch(added)?;
+    }
     Ok(objects(conn)? == objects(&model)?)
 }
 

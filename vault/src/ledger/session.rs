@@ -1,6 +1,7 @@
 //! Budget sessions: opened and closed by a person. Must never be opened, raised or extended by anything an agent says.
 
 use bursar_policy::errand::{SessionId, SessionName};
+use bursar_policy::limit::TallyKey;
 use bursar_policy::money::Money;
 use rusqlite::{Connection, Row, params};
 
@@ -8,7 +9,7 @@ use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::writer::{Answer, Tx};
-use super::{Ledger, standing, tally};
+use super::{Ledger, tally};
 use crate::failpoint;
 use crate::protocol::SessionView;
 
@@ -150,7 +151,7 @@ pub(super) fn view(conn: &Connection, session: Session) -> Result<SessionView, L
 
 /// What is spent or set aside of a session's budget, in its currency.
 pub(super) fn spent(conn: &Connection, session: &Session) -> Result<Money, LedgerFault> {
-    let key = standing::key_of_session(&session.id, session.budget.currency());
+    let key = TallyKey::of_session(&session.id, session.budget.currency());
     let found = tally::read(conn, key.as_str())?;
     let both = tally::plus(found.pending, found.spent)?;
     Ok(Money::new(session.budget.currency(), both.atto))

@@ -9,7 +9,7 @@ use super::refused::Minute;
 use super::rows::{self, Payment};
 use super::states::{self, EXPIRY_MARGIN_S, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, tally};
+use super::{Ledger, overdue, tally};
 use crate::failpoint;
 
 impl Ledger {
@@ -54,6 +54,7 @@ fn presume_spent(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
     let at_s = payment.valid_before.saturating_add(EXPIRY_MARGIN_S);
     tally::spend(tx.conn, &payment.facts(), at_s, payment.id.as_str())?;
     end(tx, payment, RowState::PresumedSpent, at_s)?;
+    overdue::changed(tx.conn, payment, &Payment { state: RowState::PresumedSpent, ..payment.clone() })?;
     let told = format!("no proof came before {}", payment.valid_before);
     written(tx, payment, EventKind::PresumedSpent, told)
 }

@@ -1,11 +1,11 @@
 //! Running totals: what is pending and what was spent under every key a limit may ask for. Must never look at payments.
 //!
 //! A total costs two index look-ups whatever the number of payments: `tally` has the sums as they are now, and `spent`
-//! has, for every spent payment in order of time, the sum so far, so that a rolling window is the sum now less the sum
-//! at its beginning. What is pending is never part of that subtraction: it counts in every window at any age.
+//! has, for every spent payment in order of time, the sum so far, so that a window is the sum now less the sum at its
+//! beginning, wherever that is. What is pending is never part of that subtraction: it counts in every window at any age.
 
 use bursar_policy::errand::SessionId;
-use bursar_policy::limit::{PaymentFacts, Window};
+use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::{Currency, Money};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -20,6 +20,9 @@ pub(super) struct Used {
     /// Payments.
     pub(super) count: u64,
 }
+
+/// One payment under a key that counts only.
+pub(super) const ONE: Used = Used { atto: 0, count: 1 };
 
 /// One row of `tally`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,16 +45,13 @@ const WRITE: &str = "INSERT INTO tally (key, pending, pending_count, spent, spen
 
 const SPEND: &str = "INSERT INTO spent (key, seq, at_s, payment, total) VALUES (?1, ?2, ?3, ?4, ?5)";
 
-/// What `key` adds up to within `window` at `now_s`: everything pending, and what was spent after `now_s` less the
-/// window's length. What was spent in a future that a mistaken clock made up counts.
-pub(super) fn used(conn: &Connection, key: &str, window: Window, now_s: u64) -> Result<Used, LedgerFault> {
+/// What `key` adds up to: everything pending, and what was spent from the second `since_s` on, or ever. What was spent
+/// in a future that a mistaken clock made up counts.
+pub(super) fn used(conn: &Connection, key: &str, since_s: Option<u64>) -> Result<Used, LedgerFault> {
     let tally = read(conn, key)?;
-    let before = match window {
-        Window::Lifetime => Used::default(),
-        Window::Rolling { secs } => match now_s.checked_sub(secs) {
-            None => Used::default(),
-            Some(start_s) => spent_by(conn, key, start_s)?,
-        },
+    let before = match since_s.and_then(|since_s| since_s.checked_sub(1)) {
+        None => Used::default(),
+        Some(last_s) => spent_by(conn, key, last_s)?,
     };
     let spent = less(tally.spent, before)?;
     plus(tally.pending, spent)
@@ -79,6 +79,18 @@ pub(super) fn spend(conn: &Connection, facts: &PaymentFacts, at_s: u64, payment:
         conn.prepare_cached(SPEND)?.execute(entry)?;
     }
     Ok(())
+}
+
+/// Counts one more under a key that counts only.
+pub(super) fn one_more(conn: &Connection, key: &str) -> Result<(), LedgerFault> {
+    let tally = read(conn, key)?;
+    write(conn, key, &Tally { pending: plus(tally.pending, ONE)?, ..tally })
+}
+
+/// Counts one less under a key that counts only.
+pub(super) fn one_less(conn: &Connection, key: &str) -> Result<(), LedgerFault> {
+    let tally = read(conn, key)?;
+    write(conn, key, &Tally { pending: less(tally.pending, ONE)?, ..tally })
 }
 
 /// The sums of `key`; nothing for a key that was never used.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Params, Row};
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::writer::{Answer, Tx};
-use super::{Ledger, meta, rows, session, standing, tally};
+use super::{Ledger, meta, overdue, rows, session, standing, tally};
 use crate::protocol::{LimitView, LogEntry, PastPayment, PaymentDetail, Receipt, SessionView};
 
 /// The most unresolved payments that a view shows.
@@ -162,10 +162,10 @@ fn limits(tx: &Tx<'_>, rules: &Rules, session: Option<&SessionId>) -> Result<Vec
         if limit.scope == Scope::Session && session.is_none() {
             continue;
         }
-        let Some(key) = standing::key_without_payment(limit, session.unwrap_or(&nobody)) else {
+        let Some(key) = limit.key_of_session(session.unwrap_or(&nobody)) else {
             continue;
         };
-        let used = tally::used(tx.conn, key.as_str(), limit.window, tx.now_s)?;
+        let used = tally::used(tx.conn, key.as_str(), rules.window_begins_s(limit.window, tx.now_s))?;
         views.push(LimitView {
             scope: limit.scope,
             window: limit.window,
@@ -181,6 +181,7 @@ fn limits(tx: &Tx<'_>, rules: &Rules, session: Option<&SessionId>) -> Result<Vec
 fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFault> {
     let session = session::by_id(conn, &row.session)?.ok_or(LedgerFault::Unreadable { what: "session" })?;
     Ok(PastPayment {
+        unresolved: overdue::is(&row),
         payment: row.id,
         state: row.state,
         session: row.session,

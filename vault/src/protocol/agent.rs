@@ -286,6 +286,8 @@ pub struct Status {
     pub latched: bool,
     /// No key is unlocked.
     pub locked: bool,
+    /// When payments are made, where it is not such a time now.
+    pub outside_hours: Option<String>,
     /// What a person should do next, one sentence.
     pub next_step: Option<String>,
     /// The paying account.

@@ -275,6 +275,8 @@ pub struct PastPayment {
     pub created_s: u64,
     /// When it stopped being pending; absent while it is.
     pub ended_s: Option<u64>,
+    /// Whether it ran out and nobody knows how it ended: what `max_unresolved` counts.
+    pub unresolved: bool,
 }
 
 /// A passphrase on its way from a terminal: wiped when dropped, never shown.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bursar_policy::{AssetFault, AssetId, Money, Origin, RuleFault, Scope, Window};
+use bursar_policy::{AssetFault, AssetId, Money, Origin, PathPrefix, RuleFault, Scope, Window};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -24,6 +24,8 @@ pub enum Table {
     Limit(usize),
     /// One `[[host]]`
     Host(usize),
+    /// One `[[payee]]`
+    Payee(usize),
     /// One `[[asset]]`
     Asset(usize),
 }
@@ -53,6 +55,7 @@ impl Table {
             Self::Sandbox => "sandbox",
             Self::Limit(_) => "limit",
             Self::Host(_) => "host",
+            Self::Payee(_) => "payee",
             Self::Asset(_) => "asset",
         }
     }
@@ -60,7 +63,7 @@ impl Table {
     const fn row(self) -> Option<usize> {
         match self {
             Self::Payment | Self::Sandbox => None,
-            Self::Limit(row) | Self::Host(row) | Self::Asset(row) => Some(row),
+            Self::Limit(row) | Self::Host(row) | Self::Payee(row) | Self::Asset(row) => Some(row),
         }
     }
 }
@@ -85,13 +88,16 @@ impl<'t> Lines<'t> {
     #[must_use]
     pub fn item(&self, table: Table, key: &str, item: &str) -> Place {
         let place = self.place(table, key);
-        let list = self.entry(table, key).and_then(|(_, value)| value.get_ref().as_array());
+        Place { line: self.listed_at(table, key, item).or(place.line), ..place }
+    }
+
+    /// The line of `item` in the list `key` of `table`.
+    fn listed_at(&self, table: Table, key: &str, item: &str) -> Option<usize> {
+        let (_, value) = self.entry(table, key)?;
         let same =
             |one: &&Spanned<DeValue<'_>>| one.get_ref().as_str().is_some_and(|text| text.eq_ignore_ascii_case(item));
-        match list.and_then(|list| list.iter().find(same)) {
-            Some(found) => Place { line: Some(super::line_of(self.text, found.span().start)), ..place },
-            None => place,
-        }
+        let found = value.get_ref().as_array()?.iter().find(same)?;
+        Some(super::line_of(self.text, found.span().start))
     }
 
     /// The first of `keys` that `table` writes down, or else the last of them as left out.
@@ -101,21 +107,29 @@ impl<'t> Lines<'t> {
         places.reduce(|found, next| if found.line.is_some() { found } else { next })
     }
 
-    /// The place of the `[[host]]` for `origin`.
+    /// The place of the `[[host]]` for `path` of `origin`.
     #[must_use]
-    pub fn host(&self, origin: &Origin) -> Option<Table> {
-        let is_it = |row: &usize| {
-            let written = self.entry(Table::Host(*row), "origin").and_then(|(_, value)| value.get_ref().as_str());
-            written.and_then(|text| text.parse::<Origin>().ok()).as_ref() == Some(origin)
+    pub fn host(&self, origin: &Origin, path: &PathPrefix) -> Option<Table> {
+        let is_it = |host: &Table| {
+            let written = self.text_at(*host, "path").map_or(Some(PathPrefix::root()), |text| text.parse().ok());
+            written.as_ref() == Some(path)
         };
-        (0..self.rows("host")).find(is_it).map(Table::Host)
+        self.hosts(origin).find(is_it)
+    }
+
+    /// Every `[[host]]` of `origin`.
+    fn hosts(&self, origin: &Origin) -> impl Iterator<Item = Table> {
+        let of_it = |host: &Table| {
+            self.text_at(*host, "origin").and_then(|text| text.parse::<Origin>().ok()).as_ref() == Some(origin)
+        };
+        (0..self.rows("host")).map(Table::Host).filter(of_it)
     }
 
     /// The place of the `[[asset]]` that describes `id`; `None` for what is built in.
     #[must_use]
     pub fn asset(&self, id: &AssetId) -> Option<Table> {
         let is_it = |row: &usize| {
-            let written = self.entry(Table::Asset(*row), "id").and_then(|(_, value)| value.get_ref().as_str());
+            let written = self.text_at(Table::Asset(*row), "id");
             written.and_then(|text| text.parse::<AssetId>().ok()).as_ref() == Some(id)
         };
         (0..self.rows("asset")).find(is_it).map(Table::Asset)
@@ -127,14 +141,16 @@ impl<'t> Lines<'t> {
         use RuleFault as Fault;
         let payment = |key: &str| self.place(Table::Payment, key);
         let listed = |key: &str, item: &str| self.item(Table::Payment, key, item);
+        // Of several entries of one origin, the one that writes the earliest of the keys is meant.
         let of_host = |origin: &Origin, keys: &[&str]| {
-            self.host(origin).and_then(|host| self.first(host, keys).and_then(|place| place.line))
+            keys.iter().find_map(|key| self.hosts(origin).find_map(|host| self.place(host, key).line))
         };
         match fault {
             Fault::Recipients => payment("allow_any_recipient").line.or_else(|| self.header("payment")),
             Fault::HostRecipients(origin) => of_host(origin, &["allow_any_recipient", "origin"]),
             Fault::RecipientNotInPayment { origin, payee } => {
-                self.host(origin).and_then(|host| self.item(host, "recipients", &payee.to_string()).line)
+                let payee = payee.to_string();
+                self.hosts(origin).find_map(|host| self.listed_at(host, "recipients", &payee))
             }
             Fault::Hosts => payment("allow_any_host").line,
             Fault::MixedNetworks { test, .. } => listed("networks", &test.to_string()).line,
@@ -163,7 +179,14 @@ impl<'t> Lines<'t> {
             Fault::EmptyLimit { scope, window }
             | Fault::ZeroCount { scope, window }
             | Fault::LimitTwice { scope, window } => self.limit(*scope, *window),
-            Fault::Twice { value, .. } | Fault::Wildcard(value) => {
+            Fault::Zone(zone) => self.last_text(&|text| text == zone.name()),
+            Fault::HoursWithoutZone => payment("hours").line.or_else(|| payment("days").line),
+            Fault::ZoneWithoutHours => payment("time_zone").line,
+            Fault::NoDay => payment("days").line,
+            Fault::IdleTag(tag) => self.last_text(&|text| text == tag.as_str()),
+            Fault::IdlePayee(payee) => self.last_text(&|text| text.eq_ignore_ascii_case(&payee.to_string())),
+            Fault::Twice { what: "[[host]]", value } => self.last_host(value),
+            Fault::Twice { value, .. } | Fault::Wildcard(value) | Fault::ManyTags(value) => {
                 self.last_text(&|text| text.eq_ignore_ascii_case(value))
             }
             Fault::PlainHttp(origin) => of_host(origin, &["origin"]),
@@ -173,12 +196,26 @@ impl<'t> Lines<'t> {
         }
     }
 
+    /// The line of the last `[[host]]` that is told as `value`: its origin, and its path where it has one.
+    fn last_host(&self, value: &str) -> Option<usize> {
+        let told = |host: &Table| {
+            let origin: Origin = self.text_at(*host, "origin")?.parse().ok()?;
+            let path: PathPrefix = self.text_at(*host, "path").unwrap_or(PathPrefix::ROOT).parse().ok()?;
+            Some(format!("{origin}{}", if path.is_root() { "" } else { path.as_str() }))
+        };
+        let is_it = |host: &Table| told(host).is_some_and(|told| told.eq_ignore_ascii_case(value));
+        let last = (0..self.rows("host")).map(Table::Host).rfind(is_it)?;
+        self.place(last, "origin").line
+    }
+
     /// The line of the last limit of this scope and window: where there are two, the second is the one too many.
     fn limit(&self, scope: Scope, window: Window) -> Option<usize> {
-        let word = |row: usize, key: &str| {
-            self.entry(Table::Limit(row), key).and_then(|(_, value)| value.get_ref().as_str()).unwrap_or_default()
+        let word = |row: usize, key: &str| self.text_at(Table::Limit(row), key);
+        let windows = |row: usize| match (word(row, "window"), word(row, "time_zone")) {
+            (Some(unit), Some(zone)) => format!("{unit} in {zone}").parse(),
+            (window, _) => window.unwrap_or_default().parse(),
         };
-        let is_it = |row: &usize| word(*row, "scope") == scope.name() && word(*row, "window").parse() == Ok(window);
+        let is_it = |row: &usize| word(*row, "scope") == Some(scope.name()) && windows(*row) == Ok(window);
         let last = (0..self.rows("limit")).rfind(is_it);
         last.and_then(|row| self.place(Table::Limit(row), "scope").line)
     }
@@ -199,6 +236,10 @@ impl<'t> Lines<'t> {
 
     fn rows(&self, table: &str) -> usize {
         self.root.get(table).and_then(|rows| rows.get_ref().as_array()).map_or(0, |rows| rows.len())
+    }
+
+    fn text_at(&self, table: Table, key: &str) -> Option<&str> {
+        self.entry(table, key).and_then(|(_, value)| value.get_ref().as_str())
     }
 
     fn entry(&self, table: Table, key: &str) -> Option<(&Spanned<std::borrow::Cow<'t, str>>, &Spanned<DeValue<'t>>)> {

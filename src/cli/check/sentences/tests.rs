@@ -10,6 +10,9 @@ allow_any_recipient = true
 max_lifetime = "90s"
 repeat_window = "1h"
 max_body = "2 MiB"
+days = ["mon-fri"]
+time_zone = "Europe/Berlin"
+max_unresolved = 4
 
 [[limit]]
 scope = "all"
@@ -33,8 +36,22 @@ recipients = ["0x209693Bc6afc0C5328bA36FaF03C514EF312287C"]
 max_per_payment = "0.01 USD"
 resource_hosts = ["cdn.example", "img.example"]
 
+[[limit]]
+scope = "tag"
+tag = "data"
+window = "month"
+time_zone = "UTC"
+count = 2
+
+[[payee]]
+address = "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"
+tags = ["people", "data"]
+
 [[host]]
 origin = "https://three.example"
+path = "/v1"
+tags = ["data"]
+max_unresolved = 9
 methods = ["POST"]
 content = "file"
 allow_any_recipient = true
@@ -61,30 +78,38 @@ fn everything_that_is_written_is_told_on_its_line() {
         (Some(5), "payees: anybody whom a seller names may be paid"),
         (Some(6), "a payment: can be cashed for at most 90s"),
         (Some(7), "a repeat: within 1h gets the first result and is not paid again"),
-        (Some(8), "an answer: is kept up to 2 MiB"),
-        (Some(11), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
-        (Some(17), "limit: the payments of each host: at most 3 payments, for ever"),
-        (Some(22), "seller: https://one.example by GET, HEAD; the model sees nothing of an answer"),
         (
-            Some(25),
+            Some(11),
+            "a lost payment: ran out, and nobody knows how it ended: after 4 of one host or payee no further one is made",
+        ),
+        (Some(8), "an answer: is kept up to 2 MiB"),
+        (Some(9), "a payment: is made only mon-fri in Europe/Berlin"),
+        (Some(43), "payee: payments to 0x209693Bc6afc0C5328bA36FaF03C514EF312287C carry the tags people, data"),
+        (Some(14), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
+        (Some(20), "limit: the payments of each host: at most 3 payments, for ever"),
+        (Some(36), "limit: the payments that carry the tag data: at most 2 payments in each month in UTC"),
+        (Some(25), "seller: https://one.example by GET, HEAD; the model sees nothing of an answer"),
+        (
+            Some(28),
             "seller: https://two.example:8443 by GET, POST; the model sees up to 10 KiB of text, marked untrusted; \
              a body has at most 64 KiB; a payment costs at most 0.01 USD; \
              paid may be 0x209693Bc6afc0C5328bA36FaF03C514EF312287C; its terms may be for cdn.example, img.example",
         ),
         (
-            Some(33),
-            "seller: https://three.example by POST; the model gets the name of a file with the answer; \
-             a body has at most 2 KiB; it may name anybody as payee",
+            Some(47),
+            "seller: https://three.example/v1/ by POST; the model gets the name of a file with the answer; \
+             a body has at most 2 KiB; it may name anybody as payee; \
+             its payments carry the tag data; no further payment after 9 lost",
         ),
-        (Some(40), "sandbox: `shop.test` is on this machine, at 127.0.0.1"),
-        (Some(41), "sandbox: sellers may prove who they are by the authority in `ca.pem`"),
+        (Some(57), "sandbox: `shop.test` is on this machine, at 127.0.0.1"),
+        (Some(58), "sandbox: sellers may prove who they are by the authority in `ca.pem`"),
     ];
     let found = told(TEXT, Setting::Sandbox);
     assert_eq!(found, wanted.map(|(line, says)| (line, says.to_owned())));
     // The 64 KiB that hold when nothing is written are the rules' own.
     let read = Reading::of(TEXT, Setting::Sandbox).unwrap();
-    let origin = &read.draft.hosts[1].origin;
-    assert_eq!(read.rules.host_rule(origin).unwrap().body_limit_bytes(), 64 << 10);
+    let site = "https://two.example:8443/".parse().unwrap();
+    assert_eq!(read.rules.host_rule(&site).unwrap().body_limit_bytes(), 64 << 10);
 }
 
 #[test]

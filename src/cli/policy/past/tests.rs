@@ -55,6 +55,7 @@ fn paid(host: &str, at_s: u64) -> PastPayment {
         money: "0.05 USD".parse().unwrap(),
         created_s: START.saturating_add(at_s),
         ended_s: Some(START.saturating_add(at_s).saturating_add(10)),
+        unresolved: false,
     }
 }
 
@@ -101,6 +102,35 @@ fn a_rolling_limit_counts_what_was_allowed_and_lets_go_of_it_after_its_length() 
     let day = 24 * HOUR + 10;
     let past = [paid("one.example", 0), paid("one.example", 0), paid("one.example", day - 1), paid("one.example", day)];
     assert_eq!(replayed(&rules, &past), ["ok", "ok", "over_limit", "ok"]);
+}
+
+#[test]
+fn a_window_of_the_calendar_is_full_again_at_its_midnight() {
+    let rules = limit("all", "day", "time_zone = \"UTC\"\ncount = 1");
+    // START is 17:46:40 of its day, so the next one begins 22400 seconds later.
+    let past = [0, 1, 22_389, 22_390, 22_400].map(|at_s| paid("one.example", at_s));
+    assert_eq!(replayed(&rules, &past), ["ok", "over_limit", "over_limit", "over_limit", "ok"]);
+}
+
+#[test]
+fn a_limit_of_a_tag_is_about_what_carries_it() {
+    let tagged = "[[payee]]\naddress = \"0x209693Bc6afc0C5328bA36FaF03C514EF312287C\"\ntags = [\"data\"]";
+    let of = |tag: &str| format!("[[limit]]\nscope = \"tag\"\ntag = \"{tag}\"\nwindow = \"24h\"\ncount = 1\n{tagged}");
+    let past = [paid("one.example", 0), paid("two.example", 1)];
+    assert_eq!(replayed(&rules(&of("data")), &past), ["ok", "over_limit"]);
+    let other =
+        of("other").replace("[\"data\"]", "[\"data\"]\n[[host]]\norigin = \"https://six.example\"\ntags = [\"other\"]");
+    assert_eq!(replayed(&rules(&other), &past), ["ok", "ok"]);
+}
+
+#[test]
+fn what_ran_out_unresolved_stops_later_payments_and_not_those_before() {
+    let lost = PastPayment { unresolved: true, ..in_state(RowState::PresumedSpent, Some(100), paid("one.example", 0)) };
+    let past = [lost, paid("one.example", 99), paid("one.example", 100), paid("two.example", 101)];
+    // The payee is the same, whatever the host.
+    assert_eq!(replayed(&rules(""), &past), ["ok", "ok", "too_many_unresolved", "too_many_unresolved"]);
+    let many = rules("max_unresolved = 2");
+    assert_eq!(replayed(&many, &past), ["ok", "ok", "ok", "ok"]);
 }
 
 #[test]

@@ -59,6 +59,54 @@ fn a_late_sweep_does_not_hold_money_longer() {
 }
 
 #[test]
+fn a_calendar_day_is_full_until_midnight_where_people_live_and_allows_twice_around_it() {
+    let limits = limit("all", "day", "time_zone = \"Europe/Berlin\"\nmax = \"0.10 USD\"");
+    let world = World::new(&limits, "100 USD");
+    // The test begins at 17:46:40 UTC on a Sunday in March, an hour later in Berlin.
+    let midnight_s = 86_400 - (18 * 3_600 + 46 * 60 + 40);
+    world.time.pass(midnight_s - 1);
+    world.buy(errand("a"), 10 * CENT);
+    assert_eq!(breaches(&world.authorize(errand("b"), CENT).unwrap_err()), [Scope::All]);
+    let seen = world.ledger().overview(None, &world.rules).unwrap().limits;
+    assert_eq!(
+        (seen[0].used, seen[0].window.to_string()),
+        (Some(money("0.10 USD")), "day in Europe/Berlin".to_owned())
+    );
+    world.time.pass(1);
+    world.buy(errand("b"), 10 * CENT);
+    assert!(world.authorize(errand("c"), CENT).is_err(), "the new day is full");
+    world.time.pass(86_399);
+    assert!(world.authorize(errand("c"), CENT).is_err(), "one second short of the next");
+    world.time.pass(1);
+    assert!(world.authorize(errand("c"), 10 * CENT).is_ok());
+}
+
+#[test]
+fn weeks_begin_on_monday_and_months_on_the_first() {
+    for (window, days) in [("week", 1), ("month", 15)] {
+        let world = World::new(&limit("all", window, "time_zone = \"UTC\"\ncount = 1"), "100 USD");
+        // Sunday, 17 March 2030, 17:46:40.
+        world.buy(errand("a"), CENT);
+        world.time.pass(days * 86_400 - (17 * 3_600 + 46 * 60 + 40) - 1);
+        assert!(world.authorize(errand("b"), CENT).is_err(), "{window}");
+        world.time.pass(1);
+        assert!(world.authorize(errand("b"), CENT).is_ok(), "{window}");
+    }
+}
+
+#[test]
+fn what_is_pending_counts_in_the_next_day_too() {
+    let limits = limit("all", "day", "time_zone = \"UTC\"\nmax = \"0.10 USD\"");
+    let world = World::new(&limits, "100 USD");
+    world.time.pass(86_400 - (17 * 3_600 + 46 * 60 + 40) - 1);
+    drop(world.authorize(errand("a"), 10 * CENT).unwrap());
+    world.time.pass(1);
+    assert!(world.authorize(errand("b"), CENT).is_err(), "it may still be spent today");
+    world.time.pass(LIFE_S + EXPIRY_MARGIN_S);
+    assert!(world.authorize(errand("b"), CENT).is_err(), "it is presumed to have been");
+}
+
+#[test]
 fn a_lifetime_never_forgets() {
     let world = World::new(&limit("all", "lifetime", "max = \"0.10 USD\""), "100 USD");
     world.buy(errand("a"), 10 * CENT);

@@ -23,9 +23,18 @@ max = \"0.50 USD\"
 
 [[limit]]
 scope = \"all\"
+window = \"day\"
+time_zone = \"Asia/Dhaka\"
+max = \"0.70 USD\"
+
+[[limit]]
+scope = \"all\"
 window = \"lifetime\"
 count = 30
 ";
+/// Dhaka is six hours ahead of UTC all year, and its midnight 800 seconds after a test begins.
+const DHAKA_AHEAD_S: u64 = 6 * 3_600;
+const DAY_CENTS: u128 = 70;
 const LIMIT_CENTS: u128 = 50;
 const COUNT_MAX: usize = 30;
 const BUDGET_CENTS: u128 = 200;
@@ -117,7 +126,15 @@ impl Model {
             _ => true,
         });
         let count = self.lines.iter().filter(|line| line.now != Now::Free).count();
-        in_window + cents <= LIMIT_CENTS && self.total(|_| true) + cents <= BUDGET_CENTS && count < COUNT_MAX
+        let since_midnight_s = (now_s + DHAKA_AHEAD_S) % 86_400;
+        let today = self.total(|line| match line.now {
+            Now::Spent { at_s } => now_s - since_midnight_s <= at_s,
+            _ => true,
+        });
+        in_window + cents <= LIMIT_CENTS
+            && today + cents <= DAY_CENTS
+            && self.total(|_| true) + cents <= BUDGET_CENTS
+            && count < COUNT_MAX
     }
 }
 

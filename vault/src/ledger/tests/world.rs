@@ -94,8 +94,13 @@ pub(super) struct World {
     drawn: AtomicU64,
 }
 
-/// Rules with these limits on top of a ceiling of one dollar a payment.
+/// Rules with these limits on top of a ceiling of one dollar a payment, and any number of unresolved ones.
 pub(super) fn rules(limits: &str) -> Arc<Rules> {
+    rules_with("allow_any_host = true\nmax_unresolved = 1000000", limits)
+}
+
+/// Rules with these lines under `[payment]` and these tables after it.
+pub(super) fn rules_with(payment: &str, tables: &str) -> Arc<Rules> {
     let text = format!(
         r#"
         [payment]
@@ -103,8 +108,8 @@ pub(super) fn rules(limits: &str) -> Arc<Rules> {
         networks = ["eip155:84532"]
         assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
         allow_any_recipient = true
-        allow_any_host = true
-        {limits}
+        {payment}
+        {tables}
         "#
     );
     let draft: Draft = toml::from_str(&text).unwrap();

@@ -42,8 +42,10 @@ fn a_key_is_found_in_its_table_and_row() {
     assert_eq!(line(Table::Host(0), "methods"), None);
     assert_eq!(line(Table::Asset(0), "id"), None);
     let lines = Lines::of(TEXT).unwrap();
-    assert_eq!(lines.host(&"https://two.example".parse().unwrap()), Some(Table::Host(1)));
-    assert_eq!(lines.host(&"https://two.example:444".parse().unwrap()), None);
+    let host = |origin: &str, path: &str| lines.host(&origin.parse().unwrap(), &path.parse().unwrap());
+    assert_eq!(host("https://two.example", "/"), Some(Table::Host(1)));
+    assert_eq!(host("https://two.example", "/v1"), None);
+    assert_eq!(host("https://two.example:444", "/"), None);
     assert_eq!(lines.place(Table::Host(1), "methods").to_string(), "line 21: host.methods");
     assert_eq!(lines.place(Table::Payment, "max_lifetime").to_string(), "payment.max_lifetime, left out");
     assert!(Lines::of("[payment").is_none());
@@ -87,6 +89,31 @@ fn a_contradiction_is_told_with_its_line() {
         ("networks =", "allow_any_recipient = true\nnetworks =", 3),
         ("networks =", "allow_any_host = true\nnetworks =", 3),
         ("networks =", "max_lifetime = \"5s\"\nnetworks =", 3),
+        ("networks =", "hours = \"08:00-18:00\"\nnetworks =", 3),
+        ("networks =", "time_zone = \"UTC\"\nnetworks =", 3),
+        ("networks =", "time_zone = \"UTC\"\ndays = []\nnetworks =", 4),
+        ("networks =", "max_unresolved = 0\nnetworks =", 3),
+        ("\"all\"", "\"tag\"\ntag = \"data\"", 14),
+        (
+            "[[host]]",
+            "[[payee]]\naddress = \"0x5e11e4000000000000000000000000000000bee1\"\ntags = [\"a\"]\n[[host]]",
+            18,
+        ),
+        (
+            "[[host]]",
+            "[[host]]\norigin = \"https://two.example\"\npath = \"/v1\"\nbody_limit = \"1 KiB\"\n[[host]]",
+            20,
+        ),
+        (
+            "https://two.example\"",
+            "https://one.example\"\npath = \"/a\"\n[[host]]\norigin = \"https://one.example\"\npath = \"/A/\"",
+            25,
+        ),
+        (
+            "window = \"24h\"",
+            "window = \"day\"\ntime_zone = \"UTC\"\ncount = 1\n[[limit]]\nscope = \"all\"\ntime_zone = \"UTC\"\nwindow = \"day\"\ncount = 2",
+            18,
+        ),
         ("networks =", "schemes = [\"upto\"]\nnetworks =", 3),
     ] {
         assert!(TEXT.contains(from), "{from}");

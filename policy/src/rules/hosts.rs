@@ -1,0 +1,145 @@
+//! Who may be asked, and what holds there: by origin and by path. It must never guess which path a server will see.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{ContentMode, Recipients};
+use crate::chain::Address;
+use crate::errand::Method;
+use crate::money::{Currency, Money};
+use crate::path_prefix::{self, PathPrefix};
+use crate::site::{Host, Origin};
+use crate::tag::Tag;
+
+/// Who may be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Hosts {
+    /// Every https host on its default port, by the same rule.
+    Any(HostRule),
+    /// Whoever is listed.
+    Listed(BTreeMap<Origin, Paths>),
+}
+
+/// The entries of one origin, by path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Paths {
+    /// By the path in lower case, so that no spelling of a narrower path falls through to a wider one.
+    by_path: BTreeMap<String, HostRule>,
+    /// The length of the longest path, in bytes.
+    longest: usize,
+}
+
+impl Paths {
+    pub(super) const fn new() -> Self {
+        Self { by_path: BTreeMap::new(), longest: 0 }
+    }
+
+    /// Adds an entry; gives its path back when there is one for it already, upper and lower case apart.
+    pub(super) fn add(&mut self, rule: HostRule) -> Result<(), PathPrefix> {
+        let key = rule.path.as_str().to_ascii_lowercase();
+        if self.by_path.contains_key(&key) {
+            return Err(rule.path);
+        }
+        self.longest = self.longest.max(key.len());
+        self.by_path.insert(key, rule);
+        Ok(())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &HostRule> {
+        self.by_path.values()
+    }
+
+    /// The entry with the longest path that `path`, in its normal form, lies under.
+    ///
+    /// Where nothing but the whole origin is listed, that is the one. Where paths are, a request path that servers
+    /// are known to read in several ways lies under none of them.
+    pub(super) fn rule_for(&self, path: &str) -> Option<&HostRule> {
+        if self.longest <= PathPrefix::ROOT.len() {
+            return self.by_path.get(PathPrefix::ROOT);
+        }
+        let given = path_prefix::one_meaning(path)?;
+        let key = given.to_ascii_lowercase();
+        let ends = key.match_indices('/').map(|(at, _)| at.saturating_add(1));
+        let mut parts: Vec<&str> =
+            ends.take_while(|end| *end <= self.longest).filter_map(|end| key.get(..end)).collect();
+        let rule = core::iter::from_fn(|| parts.pop()).find_map(|part| self.by_path.get(part))?;
+        given.starts_with(rule.path.as_str()).then_some(rule)
+    }
+}
+
+/// What holds for one origin, or for one part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRule {
+    pub(super) path: PathPrefix,
+    pub(super) methods: Vec<Method>,
+    pub(super) content: ContentMode,
+    pub(super) recipients: Recipients,
+    pub(super) ceilings: BTreeMap<Currency, Money>,
+    pub(super) resource_hosts: Vec<Host>,
+    pub(super) body_limit_bytes: u64,
+    pub(super) max_unresolved: u32,
+    pub(super) tags: Vec<Tag>,
+}
+
+impl HostRule {
+    /// The part of its origin that it is for.
+    #[must_use]
+    pub const fn path(&self) -> &PathPrefix {
+        &self.path
+    }
+
+    /// Whether it lists `method`.
+    #[must_use]
+    pub fn allows_method(&self, method: Method) -> bool {
+        self.methods.contains(&method)
+    }
+
+    /// The methods that it lists.
+    #[must_use]
+    pub fn methods(&self) -> &[Method] {
+        &self.methods
+    }
+
+    /// How much of an answer the model sees.
+    #[must_use]
+    pub const fn content(&self) -> ContentMode {
+        self.content
+    }
+
+    /// Whether `payee` may be paid for this origin.
+    #[must_use]
+    pub fn allows_payee(&self, payee: &Address) -> bool {
+        self.recipients.allow(payee)
+    }
+
+    /// Its own ceiling for one payment in `currency`, lower than the general one.
+    #[must_use]
+    pub fn ceiling(&self, currency: Currency) -> Option<Money> {
+        self.ceilings.get(&currency).copied()
+    }
+
+    /// Whether the seller may name `host` as the resource of its terms.
+    #[must_use]
+    pub fn allows_resource_host(&self, host: &Host) -> bool {
+        self.resource_hosts.contains(host)
+    }
+
+    /// The tags that every payment under this rule carries.
+    #[must_use]
+    pub fn tags(&self) -> &[Tag] {
+        &self.tags
+    }
+
+    /// With how many unresolved payments of this origin, or of one payee, no further one is made.
+    #[must_use]
+    pub const fn max_unresolved(&self) -> u32 {
+        self.max_unresolved
+    }
+
+    /// The largest body that may be sent, in bytes.
+    #[must_use]
+    pub const fn body_limit_bytes(&self) -> u64 {
+        self.body_limit_bytes
+    }
+}

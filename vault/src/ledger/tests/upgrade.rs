@@ -1,0 +1,62 @@
+//! A ledger of an older version opens as one of this version, with everything that was in it.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use bursar_policy::errand::SessionId;
+use rusqlite::Connection;
+
+use super::world::{Fake, START, money, place, rules};
+use crate::ledger::{Ledger, LedgerFault, RowState, tally};
+
+/// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
+/// one is in flight, 400 seconds after [`START`].
+const VERSION_1: &[u8] = include_bytes!("version-1.db");
+
+fn laid_down(dir: &Path) -> std::path::PathBuf {
+    let file = place(dir).file;
+    fs::write(&file, VERSION_1).unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    file
+}
+
+fn open(dir: &Path) -> Result<Ledger, LedgerFault> {
+    let time = Fake::new();
+    time.pass(400);
+    assert_eq!(time.now_s(), START + 400);
+    Ledger::open(&place(dir), Box::new(time))
+}
+
+#[test]
+fn version_1_opens_and_balances_and_its_lost_payment_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    laid_down(dir.path());
+    for _opening in 0..2 {
+        let ledger = open(dir.path()).unwrap();
+        assert_eq!(ledger.verify().unwrap().payments, 4);
+        let session = SessionId::from_random([1; 16]);
+        let overview = ledger.overview(Some(&session), &rules("")).unwrap();
+        assert_eq!(overview.session.unwrap().spent, money("0.10 USD"));
+        let open: Vec<RowState> = overview.unresolved.iter().map(|receipt| receipt.state).collect();
+        assert_eq!(open, [RowState::Exposed]);
+        let overdue = ledger.writer.ask(|tx| {
+            let found = tally::read(tx.conn, "overdue-host|https://api.example.com|*")?;
+            Ok(crate::ledger::Answer::AtOnce(found.pending.count))
+        });
+        assert_eq!(overdue.unwrap(), 1);
+    }
+}
+
+#[test]
+fn a_changed_version_1_is_refused_and_stays_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = laid_down(dir.path());
+    Connection::open(&file).unwrap().execute_batch("DROP TRIGGER payment_moves").unwrap();
+    assert!(matches!(open(dir.path()), Err(LedgerFault::Corrupt { .. })));
+    let version: i64 = Connection::open(&file)
+        .unwrap()
+        .query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(version, 1);
+}
