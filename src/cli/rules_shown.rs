@@ -1,6 +1,6 @@
 //! The rules in force, in the lines a person has to agree to. Shows them; decides nothing and reads no file.
 
-use bursar_policy::{Digest, Limit, Rules};
+use bursar_policy::{Digest, Limit, Rules, Window};
 use bursar_vault::client::AgentClient;
 use bursar_vault::profile::Profile;
 use bursar_vault::rules_file;
@@ -63,5 +63,6 @@ fn told(limit: &Limit) -> String {
         (None, None) => "nothing".to_owned(),
     };
     let whose = limit.tag.map_or_else(|| limit.scope.to_string(), |tag| format!("tag {tag}"));
-    format!("{most} for {whose} in {}", limit.window)
+    let each = if matches!(limit.window, Window::Calendar { .. }) { "a " } else { "" };
+    format!("{most} for {whose} in {each}{}", limit.window)
 }

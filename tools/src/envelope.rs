@@ -1,6 +1,6 @@
 //! One line of input to one JSON-RPC message, or to the error that answers it. Pure.
 //!
-//! Must never let a message through whose meaning depends on the reader: see [`strict_json`](crate::strict_json).
+//! Must never let a message through whose meaning depends on the reader: see [`crate::strict_json`].
 //!
 //! Notifications and responses of the client end here. Nothing in bursar waits for one (it asks clients nothing),
 //! except `notifications/cancelled`, which is handed on as [`Envelope::Cancel`].
