@@ -202,7 +202,10 @@ fn asks_out_of_order_are_told_and_the_conversation_goes_on() {
         || AgentAsk::Report(Report { delivery: Delivery::Silence { why: "timeout".to_owned() }, settlement: None });
     assert_eq!(agent.code(&early), "out_of_order");
     assert_eq!(agent.code(&silence()), "out_of_order");
-    assert_eq!(agent.code(&AgentAsk::Hello { protocol: 1, session: None }), "out_of_order");
+    assert_eq!(
+        agent.code(&AgentAsk::Hello { protocol: bursar_vault::protocol::PROTOCOL, session: None }),
+        "out_of_order"
+    );
     assert!(matches!(agent.claim(&errand("a")), Claimed::New));
     assert_eq!(agent.code(&silence()), "out_of_order", "nothing was authorized yet");
     agent.authorize(terms(5));
