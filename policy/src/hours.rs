@@ -22,7 +22,9 @@ pub struct Hours {
 
 /// Why a text is not [`Hours`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("hours are two times of one day, the earlier one first, as in `08:00-18:00`")]
+#[error(
+    "hours are two times of one day, the earlier one first, without spaces and with two digits each, as in `08:00-18:00`; a night has no form"
+)]
 pub struct HoursFault;
 
 impl FromStr for Hours {
@@ -76,7 +78,9 @@ impl Days {
 
 /// Why a text is not [`Days`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("days are `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`, or several in a row, as in `mon-fri`")]
+#[error(
+    "days are `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`, or several in a row from `mon` to `sun`, as in `mon-fri`"
+)]
 pub struct DaysFault;
 
 impl FromStr for Days {

@@ -66,6 +66,25 @@ struct Report {
     warnings: Vec<Told>,
 }
 
+/// Rules that cannot be used.
+#[derive(Debug, Serialize)]
+struct Unusable {
+    file: String,
+    /// From 1; absent when something is missing altogether.
+    line: Option<usize>,
+    error: String,
+}
+
+impl Unusable {
+    fn of(path: &Path, fault: &TextFault) -> Self {
+        let (line, error) = match fault {
+            TextFault::Toml { line, said } => (Some(*line), said.clone()),
+            TextFault::Rule { line, fault } => (*line, fault.to_string()),
+        };
+        Self { file: path.display().to_string(), line, error }
+    }
+}
+
 impl Check {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         if self.schema {
@@ -76,7 +95,14 @@ impl Check {
             Some(path) => (path.clone(), text_of(path)?),
             None => (profile.rules(), text_of_profile(profile)?),
         };
-        let read = Reading::of(&text, profile.setting()).map_err(|fault| refused(&path, &fault))?;
+        let read = match Reading::of(&text, profile.setting()) {
+            Ok(read) => read,
+            Err(fault) if self.json => {
+                table::say_json(&Unusable::of(&path, &fault))?;
+                return Ok(Exit::NotReady);
+            }
+            Err(fault) => return Err(refused(&path, &fault)),
+        };
         let report =
             Report { file: path.display().to_string(), rules: sentences::of(&read), warnings: wide::of(&read) };
         let wide = !report.warnings.is_empty();

@@ -68,7 +68,7 @@ impl<R: Resolver> Buyer<R> {
             Ok(vault) => vault,
             Err(fault) => return not_ready(&fault),
         };
-        let verdict = weigh(&vault, errand, headers, body).unwrap_or_else(Verdict::from);
+        let verdict = weigh(&vault, errand, headers, body, None).unwrap_or_else(Verdict::from);
         Inspection { rules: vault.welcome().rules.clone(), verdict }
     }
 
@@ -88,16 +88,24 @@ impl<R: Resolver> Buyer<R> {
         let headers = reply.headers().to_vec();
         let cap = u64::try_from(MAX_BODY_BYTES).unwrap_or(u64::MAX).saturating_add(1);
         let (body, _) = reply.into_body().collect(cap).await;
-        weigh(vault, errand, &headers, &body)
+        weigh(vault, errand, &headers, &body, Some(clock::now_s()))
     }
 }
 
-fn weigh(vault: &Conversation, errand: &Errand, headers: &[(String, Vec<u8>)], body: &[u8]) -> Result<Verdict, End> {
+/// Without `at_s` the answer is judged as at its own time, where it tells one.
+fn weigh(
+    vault: &Conversation,
+    errand: &Errand,
+    headers: &[(String, Vec<u8>)],
+    body: &[u8],
+    at_s: Option<u64>,
+) -> Result<Verdict, End> {
     match read(HeaderView::new(headers), body)? {
         Found::NotX402(rail) => Ok(Verdict::NothingToPay(rail.sentence().to_owned())),
         Found::Demand(demand) => {
             let (rules, payer) = (vault.rules(), vault.welcome().payer);
-            let judgement = inspect(&rules, errand, demand.challenge(), payer, clock::now_s());
+            let now_s = at_s.or(demand.challenge().seller_time_s).unwrap_or_else(clock::now_s);
+            let judgement = inspect(&rules, errand, demand.challenge(), payer, now_s);
             let chosen = judgement.chosen.as_ref();
             let price = chosen.and_then(|terms| Money::of(terms.amount, rules.asset(&terms.asset_id())?));
             Ok(Verdict::Judged { judgement, price })

@@ -261,7 +261,9 @@ fn every_text_that_a_pattern_lets_through_is_read() {
     let reads = |pointer: &str, read: &dyn Fn(&str) -> bool| {
         let pattern = schema.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}"));
         let inner = pattern.trim_start_matches('^').trim_end_matches('$');
-        let strategy = proptest::string::string_regex(inner).unwrap();
+        // Short ones, since a URL has a longest length and a pattern has none.
+        let inner = inner.replace('*', "{0,3}").replace('+', "{1,4}");
+        let strategy = proptest::string::string_regex(&inner).unwrap();
         let mut runner = TestRunner::deterministic();
         for _ in 0..200 {
             let text = strategy.new_tree(&mut runner).unwrap().current();

@@ -101,7 +101,10 @@ pub fn parse(text: &str, setting: Setting) -> Result<Rules, TextFault> {
 pub fn draft(text: &str) -> Result<Draft, TextFault> {
     toml::from_str(text).map_err(|fault| {
         let at = fault.span().map_or(0, |span| span.start);
-        TextFault::Toml { line: line_of(text, at), said: sentence(fault.message()) }
+        // What two keys of a row say together is told with the place of the first row of its kind.
+        let is_vague = text.get(at..).is_some_and(|rest| rest.starts_with("[["));
+        let exact = Lines::of(text).filter(|_| is_vague).and_then(|lines| lines.of_limit_refused_for(fault.message()));
+        TextFault::Toml { line: exact.unwrap_or_else(|| line_of(text, at)), said: sentence(fault.message()) }
     })
 }
 

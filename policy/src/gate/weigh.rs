@@ -288,10 +288,12 @@ fn payee_sense(case: &Case<'_>, payee: Address, asset: Option<Address>) -> Resul
 }
 
 fn payee_listed(case: &Case<'_>, payee: Address, chain: ChainId) -> Result<&'static str, Refusal> {
-    match case.host {
-        Some(rule) if rule.allows_payee(&payee) => Ok("may be paid"),
-        _ => Err(Refusal::PayeeNotAllowed { payee, chain }),
-    }
+    // A seller that no rule covers is refused for that; its payee is still held against the general list.
+    let is_listed = case.host.map_or_else(
+        || case.rules.recipients().is_none_or(|listed| listed.contains(&payee)),
+        |rule| rule.allows_payee(&payee),
+    );
+    if is_listed { Ok("may be paid") } else { Err(Refusal::PayeeNotAllowed { payee, chain }) }
 }
 
 /// The ceilings of the rules for one payment: the general one and the host's own.

@@ -62,7 +62,8 @@ impl Rules {
         let limits = limits_of(limits)?;
         check_money(limits.iter().filter_map(|limit| limit.max), &assets)?;
         let recipients = recipients_of(&payment)?;
-        let payee_tags = payee_tags_of(payees, &recipients)?;
+        let any_of_its_own = hosts.iter().any(|host| host.allow_any_recipient);
+        let payee_tags = payee_tags_of(payees, |payee| any_of_its_own || recipients.allow(payee))?;
         check_tags_of_limits(&limits, hosts.iter().map(|host| &host.tags).chain(payee_tags.values()))?;
         let mut rules = Self {
             setting,
@@ -294,12 +295,14 @@ fn check_tags(tags: &[Tag], carrier: impl Display) -> Result<(), RuleFault> {
     if TAGS_MAX < tags.len() { Err(RuleFault::ManyTags(carrier.to_string())) } else { Ok(()) }
 }
 
-fn payee_tags_of(payees: Vec<PayeeDraft>, recipients: &Recipients) -> Result<BTreeMap<Address, Vec<Tag>>, RuleFault> {
+fn payee_tags_of(
+    payees: Vec<PayeeDraft>,
+    may_be_paid: impl Fn(&Address) -> bool,
+) -> Result<BTreeMap<Address, Vec<Tag>>, RuleFault> {
     check_twice("[[payee]]", payees.iter().map(|payee| payee.address))?;
     let known = |payee: PayeeDraft| {
         check_tags(&payee.tags, payee.address)?;
-        let may_be_paid = recipients.allow(&payee.address);
-        may_be_paid.then_some((payee.address, payee.tags)).ok_or(RuleFault::IdlePayee(payee.address))
+        may_be_paid(&payee.address).then_some((payee.address, payee.tags)).ok_or(RuleFault::IdlePayee(payee.address))
     };
     payees.into_iter().map(known).collect()
 }

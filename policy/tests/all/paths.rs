@@ -65,6 +65,12 @@ fn no_spelling_of_a_narrow_path_gets_the_wide_rule() {
         "/admin/users",
         "/ADMIN",
         "/Admin%00/users",
+        "/Admin%3Fx/users",
+        "/Admin%23x",
+        "/Admin./users",
+        "/Admin%20/users",
+        "/%20Admin/users",
+        "/Ädmin/users",
         "/%",
     ] {
         assert_eq!(rule(&rules, path), None, "{path}");

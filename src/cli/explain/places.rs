@@ -57,6 +57,8 @@ const RULES: &[(&str, Behind)] = &[
 pub(super) struct Places<'t> {
     lines: Option<Lines<'t>>,
     host: Option<Table>,
+    /// The key that is missing where no entry covers the site.
+    missing: &'static str,
 }
 
 /// What the gate understood of the offer that a rule is about.
@@ -84,7 +86,9 @@ impl<'t> Places<'t> {
         let rules = rules_file::parse(text, setting).ok().filter(|rules| !rules.allow_any_host());
         let rule = rules.as_ref().and_then(|rules: &Rules| rules.host_rule(site));
         let host = rule.zip(lines.as_ref()).and_then(|(rule, lines)| lines.host(site.origin(), rule.path()));
-        Self { lines, host }
+        let is_listed = |rules: &Rules| rules.origins().any(|origin| origin == site.origin());
+        let missing = if rules.as_ref().is_some_and(is_listed) { "path" } else { "origin" };
+        Self { lines, host, missing }
     }
 
     /// The key behind `rule`; `seen` is what the gate noted. `None` for what no key changes.
@@ -103,6 +107,7 @@ impl<'t> Places<'t> {
                 Some(host) => written(host, &[key]),
                 None => {
                     let any = lines.place(Table::Payment, "allow_any_host");
+                    let key = if key == "origin" { self.missing } else { key };
                     Some(if any.line.is_some() { any } else { Place { key: format!("host.{key}"), line: None } })
                 }
             },
@@ -156,6 +161,10 @@ max_per_payment = "0.01 USD"
 origin = "https://two.example"
 path = "/v1/"
 max_per_payment = "0.02 USD"
+
+[[host]]
+origin = "https://six.example"
+path = "/v1/"
 "#;
 
     fn judged(url: &str) -> Vec<(&'static str, Option<Place>)> {
@@ -211,6 +220,7 @@ max_per_payment = "0.02 USD"
         assert_eq!(line(one, "payment_cap"), told("payment.max_per_payment", Some(2)));
         assert_eq!(line(two, "payment_cap"), told("host.max_per_payment", Some(17)));
         assert_eq!(line("https://two.example/v1/data", "payment_cap"), told("host.max_per_payment", Some(22)));
+        assert_eq!(line("https://six.example/v2", "host"), told("host.path", None));
         assert_eq!(line(one, "network"), told("payment.networks", Some(3)));
         assert_eq!(line(one, "asset"), told("payment.assets", Some(4)));
         assert_eq!(line(one, "lifetime"), told("payment.max_lifetime", None));

@@ -96,7 +96,8 @@ impl<'p> Default<'p> {
 ///
 /// A [`Stop`] with exit code 2 when there is none.
 pub(super) fn folders(folder: &Path) -> Result<Vec<PathBuf>, Stop> {
-    let is_story = |path: &PathBuf| path.join("want.toml").is_file();
+    // A folder with a call and no wish is told when it is read: a story must not be lost for a missing file.
+    let is_story = |path: &PathBuf| path.join("want.toml").is_file() || path.join("ask.json").is_file();
     if is_story(&folder.to_owned()) {
         return Ok(vec![folder.to_owned()]);
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bursar_policy::{AssetFault, AssetId, Money, Origin, PathPrefix, RuleFault, Scope, Window};
+use bursar_policy::{AssetFault, AssetId, Limit, Money, Origin, PathPrefix, RuleFault, Scope, Window};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -176,9 +176,8 @@ impl<'t> Lines<'t> {
             }
             Fault::NoCeiling => payment("max_per_payment").line,
             Fault::HostCeiling { origin, .. } => of_host(origin, &["max_per_payment", "origin"]),
-            Fault::EmptyLimit { scope, window }
-            | Fault::ZeroCount { scope, window }
-            | Fault::LimitTwice { scope, window } => self.limit(*scope, *window),
+            Fault::EmptyLimit { scope, window } | Fault::ZeroCount { scope, window } => self.limit(*scope, *window),
+            Fault::LimitTwice { scope, window } => self.limit_again(*scope, *window),
             Fault::Zone(zone) => self.last_text(&|text| text == zone.name()),
             Fault::HoursWithoutZone => payment("hours").line.or_else(|| payment("days").line),
             Fault::ZoneWithoutHours => payment("time_zone").line,
@@ -191,7 +190,9 @@ impl<'t> Lines<'t> {
             }
             Fault::PlainHttp(origin) => of_host(origin, &["origin"]),
             Fault::BodyLimitWithoutPost(origin) => of_host(origin, &["body_limit", "origin"]),
-            Fault::OutOfRange { what, .. } => payment(what).line.or_else(|| self.any_host(what)),
+            Fault::OutOfRange { what, value, .. } => {
+                self.place_of(what, value).or_else(|| payment(what).line.or_else(|| self.any_host(what)))
+            }
             Fault::MethodTwice { origin, .. } => of_host(origin, &["methods", "origin"]),
         }
     }
@@ -208,16 +209,47 @@ impl<'t> Lines<'t> {
         self.place(last, "origin").line
     }
 
-    /// The line of the last limit of this scope and window: where there are two, the second is the one too many.
+    /// The line of the last limit of this scope and window.
     fn limit(&self, scope: Scope, window: Window) -> Option<usize> {
+        self.place(Table::Limit(self.limits(scope, window).last()?), "scope").line
+    }
+
+    /// The line of the first limit that says what another one of the same tag, if any, said before it.
+    fn limit_again(&self, scope: Scope, window: Window) -> Option<usize> {
+        let tag = |row: usize| self.text_at(Table::Limit(row), "tag");
+        let is_second = |row: &usize| self.limits(scope, window).any(|other| other < *row && tag(other) == tag(*row));
+        let row = self.limits(scope, window).find(is_second)?;
+        self.place(Table::Limit(row), "scope").line
+    }
+
+    fn limits(&self, scope: Scope, window: Window) -> impl Iterator<Item = usize> {
         let word = |row: usize, key: &str| self.text_at(Table::Limit(row), key);
-        let windows = |row: usize| match (word(row, "window"), word(row, "time_zone")) {
+        let written = move |row: usize| match (word(row, "window"), word(row, "time_zone")) {
             (Some(unit), Some(zone)) => format!("{unit} in {zone}").parse(),
             (window, _) => window.unwrap_or_default().parse(),
         };
-        let is_it = |row: &usize| word(*row, "scope") == Some(scope.name()) && windows(*row) == Ok(window);
-        let last = (0..self.rows("limit")).rfind(is_it);
-        last.and_then(|row| self.place(Table::Limit(row), "scope").line)
+        let is_it = move |row: &usize| word(*row, "scope") == Some(scope.name()) && written(*row) == Ok(window);
+        (0..self.rows("limit")).filter(is_it)
+    }
+
+    /// The line of the first limit that is refused with this message.
+    pub(super) fn of_limit_refused_for(&self, message: &str) -> Option<usize> {
+        let table: toml::Table = self.text.parse().ok()?;
+        let rows = table.get("limit")?.as_array()?;
+        let is_it = |row: &toml::Value| row.clone().try_into::<Limit>().is_err_and(|fault| fault.message() == message);
+        self.place(Table::Limit(rows.iter().position(is_it)?), "scope").line
+    }
+
+    /// The line of `key` where `[payment]` or a `[[host]]` gives it as `value`.
+    fn place_of(&self, key: &str, value: &str) -> Option<usize> {
+        let hosts = (0..self.rows("host")).map(Table::Host);
+        let is_it = |table: &Table| {
+            let written = self.entry(*table, key).map(|(_, written)| written.get_ref());
+            let number = |written: &DeValue<'_>| written.as_integer().is_some_and(|number| number.as_str() == value);
+            written.is_some_and(|written| written.as_str() == Some(value) || number(written))
+        };
+        let table = core::iter::once(Table::Payment).chain(hosts).find(is_it)?;
+        self.place(table, key).line
     }
 
     fn any_host(&self, key: &str) -> Option<usize> {

@@ -93,6 +93,8 @@ fn a_contradiction_is_told_with_its_line() {
         ("networks =", "time_zone = \"UTC\"\nnetworks =", 3),
         ("networks =", "time_zone = \"UTC\"\ndays = []\nnetworks =", 4),
         ("networks =", "max_unresolved = 0\nnetworks =", 3),
+        ("networks =", "max_unresolved = 2\nmax_body = \"65 MiB\"\nnetworks =", 4),
+        ("methods =", "max_unresolved = 0\nmethods =", 21),
         ("\"all\"", "\"tag\"\ntag = \"data\"", 14),
         (
             "[[host]]",
@@ -138,4 +140,18 @@ fn a_contradiction_is_told_with_its_line() {
     let sandboxed = format!("{TEXT}\n[sandbox]\n");
     let fault = parse(&sandboxed, Setting::Real).unwrap_err().to_string();
     assert!(fault.starts_with("line 24: [sandbox] is allowed"), "{fault}");
+}
+
+#[test]
+fn what_two_keys_of_a_limit_say_together_is_told_with_the_line_of_that_limit() {
+    for (rest, said) in [
+        ("scope = \"all\"\nwindow = \"day\"", "needs a `time_zone`"),
+        ("scope = \"tag\"\nwindow = \"24h\"", "needs the `tag`"),
+        ("scope = \"all\"\nwindow = \"24h\"\ntime_zone = \"UTC\"", "time_zone"),
+        ("scope = \"all\"\nwindow = \"24h\"\ntag = \"data\"", "tag"),
+    ] {
+        let text = format!("{TEXT}\n[[limit]]\ncount = 1\n{rest}\n");
+        let fault = parse(&text, Setting::Real).unwrap_err().to_string();
+        assert!(fault.starts_with("line 26: ") && fault.contains(said), "{fault}");
+    }
 }
