@@ -66,6 +66,10 @@ async fn a_file_that_cannot_be_used_is_exit_code_4_with_file_and_line() {
     for (from, to) in [("networks =", "network ="), ("[\"eip155:84532\"]", "[\"eip155:8453\"]")] {
         fs::write(&other, good.replacen(from, to, 1)).unwrap();
         desk.run(&["check", name]).await.says(4, &[name, &format!("line {line}: ")]);
+        let json = desk.run(&["check", name, "--json"]).await;
+        let told: Value = serde_json::from_str(&json.out).unwrap();
+        assert_eq!((json.code, &told["line"], &told["file"]), (Some(4), &line.into(), &name.into()));
+        assert!(told["error"].as_str().unwrap().contains("network"), "{told}");
     }
     fs::write(&other, b"[payment]\n# \xff\n").unwrap();
     desk.run(&["check", name]).await.says(4, &[name, "UTF-8"]);

@@ -86,6 +86,11 @@ async fn a_recording_is_judged_by_the_url_it_came_from() {
 
     fs::write(&file, terms(url, PAYEE)).unwrap();
     assert!(desk.run(&["explain", name, "--url", url]).await.done().contains("Offer 0 passes every rule"));
+    // A recording of long ago is judged as at its own time.
+    let old = terms(url, PAYEE).replacen("\r\n", "\r\ndate: Sun, 06 Nov 1994 08:49:37 GMT\r\n", 1);
+    fs::write(&file, old).unwrap();
+    assert!(desk.run(&["explain", name, "--url", url]).await.done().contains("Offer 0 passes every rule"));
+    fs::write(&file, terms(url, PAYEE)).unwrap();
     desk.run(&["explain", name]).await.says(2, &["`--url URL`"]);
     desk.run(&["explain", name, "--url", "nonsense"]).await.says(2, &["`nonsense`"]);
     let visit = desk.run(&["explain", "--json", "--method", "POST", url]).await;

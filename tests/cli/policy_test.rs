@@ -107,6 +107,8 @@ async fn a_story_that_cannot_be_read_is_told_with_its_file() {
         story(&folder, "one", &terms(URL, PAYEE), want);
         desk.run(&["policy", "test", name]).await.says(2, parts);
     }
+    fs::remove_file(folder.join("one/want.toml")).unwrap();
+    desk.run(&["policy", "test", name]).await.says(2, &["want.toml"]);
     story(&folder, "one", "hello", "outcome = \"pay\"");
     desk.run(&["policy", "test", name]).await.says(2, &["reply.http"]);
     story(&folder, "one", &terms(URL, PAYEE), "outcome = \"pay\"");

@@ -340,6 +340,15 @@ fn recipients_are_the_rules_and_the_hosts() {
         judged(&rules(draft.clone()), &errand(), &document).is_ok()
     };
     assert!(pays(&listed, PAYEE) && !pays(&listed, EVIL));
+    // A seller that is not listed is refused for that; of its payee the truth is told, so that it can be found out.
+    let elsewhere = Errand { site: "https://other.example/".parse().unwrap(), ..errand() };
+    let of_payee = |payee: &str| {
+        let document = challenge(vec![Offer { pay_to: Said::text(payee), ..offer() }]);
+        judged(&rules(listed.clone()), &elsewhere, &document).unwrap_err()
+    };
+    assert!(!codes(&of_payee(PAYEE)).contains(&"payee_not_allowed"));
+    assert!(codes(&of_payee(EVIL)).contains(&"payee_not_allowed"));
+    assert!(codes(&of_payee(PAYEE)).contains(&"host_not_allowed"));
     let mut rotating = listed.clone();
     rotating.hosts[0].allow_any_recipient = true;
     assert!(pays(&rotating, EVIL));

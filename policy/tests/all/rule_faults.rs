@@ -237,6 +237,9 @@ fn tags_are_carried_by_somebody_who_may_be_paid() {
     refused(&[], &payee.replace("tags", "tag"), "unknown field");
     assert!(parse(&file(&[], &(of_tag.clone() + &host("[\"data\"]"))), Setting::Real).is_ok());
     assert!(parse(&file(&[], &(of_tag + payee)), Setting::Real).is_ok());
+    // A host that may name anybody may name this one: nothing has to be listed for all hosts.
+    let rotating = host("[\"x\"]") + "allow_any_recipient = true\n";
+    assert!(parse(&file(&others, &(rotating + payee)), Setting::Real).is_ok());
 }
 
 #[test]
