@@ -55,6 +55,10 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
         let rows = unresolved(&status.unresolved, status.now_s);
         table::say(&table::table(&["unresolved", "amount", "payee", "authorization"], &[1], rows))?;
     }
+    if !status.lost.is_empty() {
+        let rows = status.lost.iter().map(|lost| vec![lost.of.clone(), lost.count.to_string()]).collect();
+        table::say(&table::table(&["lost, as `max_unresolved` counts", "payments"], &[1], rows))?;
+    }
     if let Some(step) = &status.next_step {
         table::say(&format!("next        {}", connect::advice(profile, step)))?;
     }

@@ -231,6 +231,7 @@ impl OperatorConversation {
             limits: overview.limits,
             held: overview.held,
             unresolved: overview.unresolved,
+            lost: overview.lost,
             rules_digest: rules.digest,
             rules_changed: !on_disk.is_ok_and(|bytes| Digest::of(&bytes) == rules.digest),
             now_s: overview.now_s,

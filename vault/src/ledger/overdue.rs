@@ -4,7 +4,7 @@
 //! seller does not contradict: nobody knows whether the money moved. A late answer or settlement ends that.
 
 use bursar_policy::budget::Unresolved;
-use bursar_policy::limit::PaymentFacts;
+use bursar_policy::limit::{PaymentFacts, Scope};
 use rusqlite::Connection;
 
 use super::fault::LedgerFault;
@@ -12,6 +12,16 @@ use super::rows::Payment;
 use super::standing;
 use super::states::RowState;
 use super::tally;
+use crate::protocol::Lost;
+
+const HOST: &str = "overdue-host|";
+const PAYEE: &str = "overdue-payee|";
+/// They are counted whatever their currency.
+const CURRENCY: &str = "|*";
+
+/// What begins with `overdue-`, by the index of the keys.
+const LIST: &str = "SELECT key, pending_count FROM tally
+     WHERE key >= 'overdue-' AND key < 'overdue.' AND pending_count > 0 ORDER BY pending_count DESC, key LIMIT 20";
 
 /// Whether `payment` is overdue.
 pub(super) fn is(payment: &Payment) -> bool {
@@ -39,8 +49,25 @@ pub(super) fn read(conn: &Connection, facts: &PaymentFacts) -> Result<Unresolved
     Ok(Unresolved { host: count(&host)?, payee: count(&payee)? })
 }
 
+/// Every host and payee that has any, the most first.
+pub(super) fn list(conn: &Connection) -> Result<Vec<Lost>, LedgerFault> {
+    let mut statement = conn.prepare_cached(LIST)?;
+    let found = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?)))?;
+    let mut lost = Vec::new();
+    for row in found {
+        let (key, count) = row?;
+        let (scope, of) = match (key.strip_prefix(HOST), key.strip_prefix(PAYEE)) {
+            (Some(of), _) => (Scope::Host, of),
+            (_, Some(of)) => (Scope::Payee, of),
+            _ => return Err(LedgerFault::Unreadable { what: "tally" }),
+        };
+        lost.push(Lost { scope, of: of.strip_suffix(CURRENCY).unwrap_or(of).to_owned(), count });
+    }
+    Ok(lost)
+}
+
 /// The keys of running totals that only this file writes; no limit reads them.
 pub(super) fn keys(facts: &PaymentFacts) -> [String; 2] {
-    let payee = format!("{}:{}", facts.asset.chain, facts.payee);
-    [format!("overdue-host|{}|*", facts.site.origin()), format!("overdue-payee|{payee}|*")]
+    let (host, chain, payee) = (facts.site.origin(), &facts.asset.chain, &facts.payee);
+    [format!("{HOST}{host}{CURRENCY}"), format!("{PAYEE}{chain}:{payee}{CURRENCY}")]
 }

@@ -12,7 +12,7 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::writer::{Answer, Tx};
 use super::{Ledger, meta, overdue, rows, session, standing, tally};
-use crate::protocol::{LimitView, LogEntry, PastPayment, PaymentDetail, Receipt, SessionView};
+use crate::protocol::{LimitView, LogEntry, Lost, PastPayment, PaymentDetail, Receipt, SessionView};
 
 /// The most unresolved payments that a view shows.
 const UNRESOLVED_MAX: u32 = 20;
@@ -31,6 +31,8 @@ pub struct Overview {
     pub held: Vec<Money>,
     /// The newest unresolved payments, at most 20; of the session when one was asked about.
     pub unresolved: Vec<Receipt>,
+    /// How many payments ran out unresolved, by host and by payee; for everyone only, at most 20.
+    pub lost: Vec<Lost>,
     /// How many payments are not resolved, of all sessions.
     pub unresolved_count: u64,
     /// Why a person stopped all spending.
@@ -75,6 +77,7 @@ impl Ledger {
                     Some(own) => tally::pending_of_session(tx.conn, &own.id, own.budget.currency())?,
                     None => tally::pending(tx.conn)?,
                 },
+                lost: if session.is_none() { overdue::list(tx.conn)? } else { Vec::new() },
                 session: known.map(|found| session::view(tx.conn, found)).transpose()?,
                 unresolved: unresolved.iter().map(|payment| payment.receipt(false)).collect(),
                 unresolved_count: tally::pending_count(tx.conn)?,

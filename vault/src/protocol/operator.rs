@@ -1,7 +1,7 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
 use super::agent::{Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
-use bursar_policy::{Address, Digest, Method, Money, PaymentId, SessionId, SessionName, Setting, Site, Terms};
+use bursar_policy::{Address, Digest, Method, Money, PaymentId, Scope, SessionId, SessionName, Setting, Site, Terms};
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
@@ -189,6 +189,8 @@ pub struct OperatorStatus {
     pub held: Vec<Money>,
     /// The newest unresolved rows, at most 20.
     pub unresolved: Vec<Receipt>,
+    /// What `max_unresolved` counts, the most first, at most 20 hosts and payees.
+    pub lost: Vec<Lost>,
     /// The digest of the rules in force.
     pub rules_digest: Digest,
     /// The rules file on disk differs from the rules in force.
@@ -197,6 +199,18 @@ pub struct OperatorStatus {
     pub now_s: u64,
     /// What a person should do next, one sentence.
     pub next_step: Option<String>,
+}
+
+/// How many payments of one host, or to one payee, ran out and nobody knows how they ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lost {
+    /// A host or a payee.
+    pub scope: Scope,
+    /// Which: an origin, or `chain:address`.
+    pub of: String,
+    /// How many payments.
+    pub count: u32,
 }
 
 /// One event of the append-only log.

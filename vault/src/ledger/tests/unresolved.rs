@@ -63,6 +63,11 @@ fn nothing_in_flight_counts_and_what_ran_out_shuts_host_and_payee_whatever_the_p
     assert_eq!(shut(&world, errand("f"), 0x33), [Scope::Host]);
     assert_eq!(shut(&world, errand_at("https://other.example.com/"), 0x22), [Scope::Payee]);
     assert_eq!(shut(&world, errand_at("https://other.example.com/"), 0x33), []);
+    // The fourth is in flight still.
+    let overview = world.ledger().overview(None, &world.rules).unwrap();
+    let lost: Vec<_> = overview.lost.into_iter().map(|lost| (lost.scope, lost.of, lost.count)).collect();
+    let payee = format!("eip155:84532:{}", Address::from_bytes([0x22; 20]));
+    assert_eq!(lost, [(Scope::Host, "https://api.example.com".to_owned(), 3), (Scope::Payee, payee, 3)]);
     world.ledger().verify().unwrap();
 }
 
