@@ -31,6 +31,12 @@ impl PathPrefix {
         &self.0
     }
 
+    /// What it is told as behind its origin: nothing for the whole of one.
+    #[must_use]
+    pub fn after_origin(&self) -> &str {
+        if self.is_root() { "" } else { &self.0 }
+    }
+
     /// Whether it is the whole of an origin.
     #[must_use]
     pub fn is_root(&self) -> bool {

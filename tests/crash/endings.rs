@@ -9,12 +9,24 @@ use rustix::process::Signal;
 use tokio::time::timeout;
 
 use crate::books::Books;
+use crate::client::Client;
 use crate::seller::Hold;
 use crate::stand::Stand;
 
 const BUDGET: &str = "1.00 USD";
 /// How long a slow seller takes.
 const SLOW: Duration = Duration::from_secs(6);
+
+/// A purchase whose seller has the payment and keeps the goods back: where, of which URL, by whom, and its call.
+async fn paid_and_waiting() -> (Stand, String, Client, u64) {
+    let stand = Stand::with_budget(BUDGET).await;
+    let url = stand.seller.url("/page");
+    let mut serve = stand.serve();
+    stand.seller.hold(Hold::Goods);
+    let call = serve.fetch(&url, None).await;
+    stand.seller.was_paid(1).await;
+    (stand, url, serve, call)
+}
 
 /// After its end, the purchase of `url` is one settled row, and another `serve` tells its result without paying.
 async fn is_written_down(mut stand: Stand, url: &str) {
@@ -42,12 +54,7 @@ async fn the_client_hangs_up_right_after_the_call() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_client_hangs_up_and_a_slow_seller_is_waited_for() {
-    let stand = Stand::with_budget(BUDGET).await;
-    let url = stand.seller.url("/page");
-    let mut serve = stand.serve();
-    stand.seller.hold(Hold::Goods);
-    let call = serve.fetch(&url, None).await;
-    stand.seller.was_paid(1).await;
+    let (stand, url, mut serve, call) = paid_and_waiting().await;
     serve.hang_up();
     // Longer than the MCP library waits for its handlers at the end.
     let early = timeout(SLOW, serve.answer(call)).await;
@@ -60,12 +67,7 @@ async fn the_client_hangs_up_and_a_slow_seller_is_waited_for() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_client_hangs_up_and_hears_nothing_more() {
-    let stand = Stand::with_budget(BUDGET).await;
-    let url = stand.seller.url("/page");
-    let mut serve = stand.serve();
-    stand.seller.hold(Hold::Goods);
-    serve.fetch(&url, None).await;
-    stand.seller.was_paid(1).await;
+    let (stand, url, serve, _) = paid_and_waiting().await;
     // Both pipes are closed before the answer comes; only then may the seller give it.
     let ended = serve.abandon();
     stand.seller.hold(Hold::Nothing);
@@ -77,12 +79,7 @@ async fn the_client_hangs_up_and_hears_nothing_more() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn serve_is_told_to_stop_while_the_seller_has_the_payment() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
-        let stand = Stand::with_budget(BUDGET).await;
-        let url = stand.seller.url("/page");
-        let mut serve = stand.serve();
-        stand.seller.hold(Hold::Goods);
-        let call = serve.fetch(&url, None).await;
-        stand.seller.was_paid(1).await;
+        let (stand, url, mut serve, call) = paid_and_waiting().await;
         serve.signal(signal);
         stand.seller.hold(Hold::Nothing);
         let told = serve.told(call).await;
@@ -94,12 +91,7 @@ async fn serve_is_told_to_stop_while_the_seller_has_the_payment() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_is_cancelled_while_the_seller_has_the_payment() {
-    let stand = Stand::with_budget(BUDGET).await;
-    let url = stand.seller.url("/page");
-    let mut serve = stand.serve();
-    stand.seller.hold(Hold::Goods);
-    let cancelled = serve.fetch(&url, None).await;
-    stand.seller.was_paid(1).await;
+    let (stand, url, mut serve, cancelled) = paid_and_waiting().await;
     serve.cancel(cancelled).await;
     // The same call waits for the one in flight, and so comes after it.
     let again = serve.fetch(&url, None).await;
@@ -138,12 +130,7 @@ async fn a_call_is_cancelled_before_anything_is_signed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_vault_is_told_to_stop_while_the_seller_has_the_payment() {
-    let mut stand = Stand::with_budget(BUDGET).await;
-    let url = stand.seller.url("/page");
-    let mut serve = stand.serve();
-    stand.seller.hold(Hold::Goods);
-    let call = serve.fetch(&url, None).await;
-    stand.seller.was_paid(1).await;
+    let (mut stand, url, mut serve, call) = paid_and_waiting().await;
     stand.signal_vault(Signal::TERM);
     assert!(stand.vault_ended().await.success());
     let left = Books::of_the_disk(&stand.profile);

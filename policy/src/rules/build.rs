@@ -112,8 +112,8 @@ impl Rules {
             let origin = host.origin.clone();
             let rule = self.host_rule_of(host)?;
             listed.entry(origin.clone()).or_insert_with(Paths::new).add(rule).map_err(|path| {
-                let at = if path.is_root() { "" } else { path.as_str() };
-                RuleFault::Twice { what: "[[host]]", value: alloc::format!("{origin}{at}") }
+                let value = alloc::format!("{origin}{}", path.after_origin());
+                RuleFault::Twice { what: "[[host]]", value }
             })?;
         }
         Ok(listed)

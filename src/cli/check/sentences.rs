@@ -123,8 +123,7 @@ fn sellers(read: &Reading<'_>, told: &mut Vec<Told>) {
 
 fn seller(host: &HostDraft) -> String {
     let methods = host.methods.as_deref().unwrap_or(&[Method::Get, Method::Head]);
-    let path = if host.path.is_root() { "" } else { host.path.as_str() };
-    let mut says = format!("{}{path} by {}", host.origin, joined(methods, "no method, so never"));
+    let mut says = format!("{}{} by {}", host.origin, host.path.after_origin(), joined(methods, "no method, so never"));
     says.push_str(match host.content {
         ContentMode::Withhold => "; the model sees nothing of an answer",
         ContentMode::Text => "; the model sees up to 10 KiB of text, marked untrusted",

@@ -202,7 +202,7 @@ impl<'t> Lines<'t> {
         let told = |host: &Table| {
             let origin: Origin = self.text_at(*host, "origin")?.parse().ok()?;
             let path: PathPrefix = self.text_at(*host, "path").unwrap_or(PathPrefix::ROOT).parse().ok()?;
-            Some(format!("{origin}{}", if path.is_root() { "" } else { path.as_str() }))
+            Some(format!("{origin}{}", path.after_origin()))
         };
         let is_it = |host: &Table| told(host).is_some_and(|told| told.eq_ignore_ascii_case(value));
         let last = (0..self.rows("host")).map(Table::Host).rfind(is_it)?;
