@@ -69,7 +69,7 @@ fn judge_one_offer_with_hosts_and_limits(bencher: Bencher<'_, '_>, (hosts, limit
 
 fn errand() -> Errand {
     let site = Site::parse("https://api.merchant.test/v1/data?page=1").expect("a URL");
-    Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None }
+    Errand::new(site, Method::Get)
 }
 
 fn text(text: &str) -> Said {

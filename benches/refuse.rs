@@ -69,7 +69,7 @@ fn stage() -> Stage {
 
 fn errand() -> Errand {
     let site = Site::parse("https://api.merchant.test/v1/data").expect("a URL");
-    Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None }
+    Errand::new(site, Method::Get)
 }
 
 /// Two cents, from a budget of one.

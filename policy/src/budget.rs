@@ -5,12 +5,15 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
+use crate::caution::{Acquaintance, concerns};
 use crate::errand::SessionId;
 use crate::gate::Vetted;
 use crate::limit::{Limit, PaymentFacts, Scope, TallyKey};
+use crate::mandate::Mandate;
 use crate::money::Money;
+use crate::quoted::Quoted;
 use crate::refusal::{Breach, Refusal, in_order};
-use crate::rules::Rules;
+use crate::rules::{MandateNeed, Rules};
 use crate::terms::Terms;
 
 pub use self::sealed::Admitted;
@@ -28,6 +31,28 @@ pub struct Standing {
     pub totals: Vec<Total>,
     /// What earlier payments to the same host and payee came to nothing that anybody knows of.
     pub unresolved: Unresolved,
+    /// When the quarantine of the host ends, Unix seconds; absent when it is in none.
+    pub quarantined_until_s: Option<u64>,
+    /// How many seconds ago the same request was last bought, in any session; absent when it never was.
+    pub bought_ago_s: Option<u64>,
+    /// What is known of the host from earlier payments.
+    pub acquaintance: Acquaintance,
+    /// What the caller finds suspicious about the purchase.
+    pub suspicious: Option<Quoted>,
+    /// What a person said about exactly this purchase.
+    pub word: Word,
+}
+
+/// What a person said about exactly this purchase, and still stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Word {
+    /// Nothing.
+    #[default]
+    None,
+    /// Yes, and it was not used yet.
+    Yes,
+    /// No.
+    No,
 }
 
 /// How many earlier payments ran out without a settlement and without a delivery: the authorization can no longer be
@@ -53,6 +78,8 @@ pub struct SessionStanding {
     pub expires_s: u64,
     /// Whether a person closed it.
     pub closed: bool,
+    /// What it is for; absent where it is for everything that the rules allow.
+    pub mandate: Option<Mandate>,
 }
 
 /// What a limit has to go by.
@@ -110,9 +137,13 @@ mod sealed {
 }
 
 /// Admits a vetted payment when nothing is frozen or latched, the session is open at `now_s` (Unix
-/// seconds) and has the money, no limit of `rules` would be exceeded, and neither the host nor the
-/// payee has as many unresolved payments as the host's rule allows. Spending a budget or a limit to
+/// seconds), has the money and a mandate that covers it, no limit of `rules` would be exceeded, the host is not in
+/// quarantine, neither the host nor the payee has as many unresolved payments as the host's rule allows, and either
+/// nothing about the payment wants a person or a person said yes to exactly this one. Spending a budget or a limit to
 /// exactly nothing is allowed.
+///
+/// A person's yes takes the place of [`concerns`] and of nothing else; a person is asked only where nothing else
+/// stands against the payment.
 ///
 /// Of `facts` only session and site are believed; payee, asset and money are taken from the
 /// terms, and tags from the rules. A limit without a total, or with one that was read for another payment, refuses.
@@ -142,23 +173,54 @@ pub fn admit(
     if standing.latched {
         reasons.push(Refusal::LedgerLatched);
     }
-    reasons.extend(against_session(&standing.session, &facts, now_s));
+    reasons.extend(against_session(rules, &standing.session, &facts, now_s));
     reasons.extend(rules.limits().iter().filter_map(|limit| against_limit(limit, standing, &facts)));
     match rules.host_rule(&facts.site) {
-        Some(rule) => reasons.extend(against_unresolved(rule.max_unresolved(), standing.unresolved)),
+        Some(rule) => {
+            reasons.extend(against_unresolved(rule.max_unresolved(), standing.unresolved));
+            reasons.extend(against_recurring(rule.no_recurring_s(), standing.bought_ago_s));
+        }
         None => reasons.push(Refusal::HostNotAllowed { origin: facts.site.origin().to_string() }),
+    }
+    if let Some(until_s) = standing.quarantined_until_s.filter(|until_s| now_s < *until_s) {
+        reasons.push(Refusal::HostQuarantined { origin: facts.site.origin().to_string(), until_s });
+    }
+    reasons.extend(against_word(standing.word));
+    if reasons.is_empty() && standing.word == Word::None {
+        reasons.extend(for_a_person(rules, standing, &facts));
     }
     if reasons.is_empty() { Ok(Admitted::new(vetted, facts)) } else { Err(in_order(reasons)) }
 }
 
+/// The same again too soon.
+fn against_recurring(within_s: Option<u64>, ago_s: Option<u64>) -> Option<Refusal> {
+    let (within_s, ago_s) = (within_s?, ago_s?);
+    (ago_s < within_s).then_some(Refusal::Recurring { ago_s, within_s })
+}
+
+fn against_word(word: Word) -> Option<Refusal> {
+    (word == Word::No).then_some(Refusal::ApprovalDenied)
+}
+
+/// What sends it to a person.
+fn for_a_person(rules: &Rules, standing: &Standing, facts: &PaymentFacts) -> Option<Refusal> {
+    let concerns = concerns(rules, facts, &standing.acquaintance, standing.suspicious.as_ref());
+    (!concerns.is_empty()).then_some(Refusal::NeedsApproval { approval: None, concerns })
+}
+
 /// Every reason that the session gives against the payment.
-fn against_session(session: &SessionStanding, facts: &PaymentFacts, now_s: u64) -> Vec<Refusal> {
+fn against_session(rules: &Rules, session: &SessionStanding, facts: &PaymentFacts, now_s: u64) -> Vec<Refusal> {
     if session.closed || session.id != facts.session {
         return [Refusal::NoSession].into();
     }
     let mut reasons = Vec::new();
     if session.expires_s <= now_s {
         reasons.push(Refusal::SessionExpired);
+    }
+    match &session.mandate {
+        Some(mandate) => reasons.extend(mandate.against(facts)),
+        None if rules.mandate() == MandateNeed::Required => reasons.push(Refusal::MandateMissing),
+        None => {}
     }
     let after = session.spent.checked_add(facts.money);
     if !after.is_some_and(|after| after.is_within(session.budget)) {

@@ -9,6 +9,7 @@ use core::str::FromStr;
 
 use crate::digest::Digest;
 use crate::money::Money;
+use crate::quoted::Quoted;
 use crate::site::Site;
 use crate::text_form::text_form;
 
@@ -113,11 +114,20 @@ pub struct Errand {
     pub purchase_id: Option<PurchaseId>,
     /// A quote whose terms the caller wants to pay, and no others.
     pub quote: Option<QuoteId>,
+    /// What the caller finds suspicious about it: then a person has to look before anything is paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspicious: Option<Quoted>,
 }
 
 impl Errand {
+    /// One request without a body, a ceiling of its own, a name, a quote or a doubt.
+    #[must_use]
+    pub const fn new(site: Site, method: Method) -> Self {
+        Self { site, method, body: None, ceiling: None, purchase_id: None, quote: None, suspicious: None }
+    }
+
     /// The identity of the purchase: session, method, URL, body and purchase id. Never the
-    /// ceiling, the quote or the terms: a seller chooses terms, and a retry must find its first.
+    /// ceiling, the quote, the doubt or the terms: a seller chooses terms, and a retry must find its first.
     #[must_use]
     pub fn identity(&self, session: &SessionId) -> Digest {
         // INVARIANT: a purchase id is never empty, so an empty text is "none".
@@ -152,7 +162,7 @@ pub enum NameFault {
     /// Not a [`SessionName`].
     #[error("a session name has 1 to 32 of the characters a-z 0-9 -")]
     SessionName,
-    /// Not a [`SessionId`], [`PaymentId`] or [`QuoteId`].
+    /// Not a [`SessionId`], [`PaymentId`], [`QuoteId`] or [`ApprovalId`].
     #[error("an id is its letter, an underscore and 32 lower-case hex digits")]
     Id,
 }
@@ -183,6 +193,10 @@ pub struct PaymentId(String);
 /// A quote: terms that were shown and not paid. `q_` and 32 lower-case hex digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuoteId(String);
+
+/// A purchase that waits for a person, or did. `a_` and 32 lower-case hex digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApprovalId(String);
 
 /// A checked text: `FromStr`, `Display`, `as_str` and the serde text form.
 macro_rules! name {
@@ -240,6 +254,7 @@ name!(SessionName, SessionName, "a session name", |text| {
 random_id!(SessionId, "s_", "a session id");
 random_id!(PaymentId, "p_", "a payment id");
 random_id!(QuoteId, "q_", "a quote id");
+random_id!(ApprovalId, "a_", "an approval id");
 
 fn is_id(letter: &str, text: &str) -> bool {
     let digits = text.strip_prefix(letter).unwrap_or_default();

@@ -203,6 +203,12 @@ impl Money {
         self.atto.checked_add(other.atto).map(|atto| Self::new(self.currency, atto))
     }
 
+    /// This `times` over; `None` when it cannot be counted.
+    #[must_use]
+    pub fn checked_times(self, times: u32) -> Option<Self> {
+        self.atto.checked_mul(u128::from(times)).map(|atto| Self::new(self.currency, atto))
+    }
+
     /// What is left after taking `other` away, not below zero. Taking another currency away leaves
     /// nothing: an answer that can only make a budget smaller.
     #[must_use]

@@ -2,10 +2,12 @@
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 
+use crate::caution::Concern;
 use crate::chain::{Address, AssetId, ChainId};
-use crate::errand::Method;
+use crate::errand::{ApprovalId, Method};
 use crate::limit::{Scope, Window};
 use crate::money::{Currency, Money};
 use crate::quoted::Quoted;
@@ -35,6 +37,13 @@ pub enum Refusal {
     NoSession,
     /// The session's time is over.
     SessionExpired,
+    /// The rules want a mandate of every session, and this one has none.
+    MandateMissing,
+    /// The session's mandate does not cover the purchase.
+    OutsideMandate {
+        /// What of it.
+        part: MandatePart,
+    },
     /// The purchase id was used for another URL, method or body.
     IdempotencyConflict,
     /// The session's budget does not cover the price.
@@ -75,6 +84,13 @@ pub enum Refusal {
     HostNotAllowed {
         /// The origin, and the path too where only paths of that origin are listed.
         origin: String,
+    },
+    /// The host is in quarantine: too much went wrong with it.
+    HostQuarantined {
+        /// The origin.
+        origin: String,
+        /// When the quarantine ends, Unix seconds.
+        until_s: u64,
     },
     /// The host rule does not list the method.
     MethodNotAllowed {
@@ -258,6 +274,42 @@ pub enum Refusal {
         /// How many there may be.
         max: u32,
     },
+    /// The same was bought before, within the time in which the rules want it bought once.
+    Recurring {
+        /// How many seconds ago.
+        ago_s: u64,
+        /// The time in which it is bought once, in seconds.
+        within_s: u64,
+    },
+
+    // A person.
+    /// A person looked at exactly this purchase and said no.
+    ApprovalDenied,
+    /// As many purchases of the session wait for a person as may.
+    TooManyApprovals {
+        /// How many may.
+        max: u32,
+    },
+    /// Nothing forbids it, and a person has to look first.
+    NeedsApproval {
+        /// What it waits under; absent where nothing was put before a person, as for a quote.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval: Option<Box<ApprovalId>>,
+        /// Why.
+        concerns: Vec<Concern>,
+    },
+}
+
+/// What of a purchase a mandate does not cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MandatePart {
+    /// The origin.
+    Origin,
+    /// The payee.
+    Payee,
+    /// The price.
+    Price,
 }
 
 /// What of a limit does not fit one more payment.

@@ -17,13 +17,17 @@ use crate::money::{Amount, Currency, Money};
 use crate::site::{Host, Origin, Scheme, Site};
 use crate::tag::Tag;
 
+mod breaker;
 mod build;
+mod caution;
 pub mod draft;
 mod fault;
 mod hosts;
 mod limits;
 
-pub use self::draft::{ContentMode, Setting};
+pub use self::breaker::Breaker;
+pub use self::caution::Caution;
+pub use self::draft::{ContentMode, FirstPayee, MandateNeed, OnChange, OnSecurityRefusal, Setting};
 pub use self::fault::RuleFault;
 pub use self::hosts::HostRule;
 use self::hosts::{Hosts, Paths};
@@ -44,6 +48,10 @@ pub struct Rules {
     opening: Option<Opening>,
     zones: BTreeMap<Zone, TimeZone>,
     max_unresolved: u32,
+    approve_tags: Vec<Tag>,
+    approval_life_s: u64,
+    mandate: MandateNeed,
+    breaker: Breaker,
     max_lifetime_s: u64,
     repeat_window_s: u64,
     body_cap_bytes: u64,
@@ -201,6 +209,36 @@ impl Rules {
     #[must_use]
     pub const fn max_unresolved(&self) -> u32 {
         self.max_unresolved
+    }
+
+    /// Whether a person looks at every payment that carries `tag`.
+    #[must_use]
+    pub fn wants_a_person_for(&self, tag: &Tag) -> bool {
+        self.approve_tags.contains(tag)
+    }
+
+    /// The tags of which a person looks at every payment.
+    #[must_use]
+    pub fn approve_tags(&self) -> &[Tag] {
+        &self.approve_tags
+    }
+
+    /// How long a purchase waits for a person, and how long a yes holds, in seconds.
+    #[must_use]
+    pub const fn approval_life_s(&self) -> u64 {
+        self.approval_life_s
+    }
+
+    /// Whether every session needs a mandate.
+    #[must_use]
+    pub const fn mandate(&self) -> MandateNeed {
+        self.mandate
+    }
+
+    /// When a host is put in quarantine.
+    #[must_use]
+    pub const fn breaker(&self) -> &Breaker {
+        &self.breaker
     }
 
     /// When payments are made; `None` when at any time.

@@ -77,7 +77,7 @@ impl Explain {
             .method
             .parse()
             .map_err(|fault| Stop::usage(format!("`--method {}`: {fault}", self.method.escape_debug())))?;
-        Ok(Errand { site, method, body: None, ceiling: None, purchase_id: None, quote: None })
+        Ok(Errand::new(site, method))
     }
 }
 

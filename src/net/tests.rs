@@ -96,6 +96,7 @@ fn visit(rules: &Rules, url: &str) -> Result<Vetted<Site>, Vec<Refusal>> {
         ceiling: None,
         purchase_id: None,
         quote: None,
+        suspicious: None,
     };
     may_visit(rules, &errand)
 }

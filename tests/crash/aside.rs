@@ -45,7 +45,7 @@ impl TimeSource for HourAgo {
 
 fn errand(url: &str) -> Errand {
     let site = Site::parse(url).unwrap();
-    Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None }
+    Errand::new(site, Method::Get)
 }
 
 /// One purchase of `url`, signed and never answered, in a ledger that is an hour old.

@@ -169,7 +169,7 @@ fn lose_a_payment(profile: &Profile, payer: Address, rules: &str) {
     };
     let url = format!("{}/lost", rules.origins().next().unwrap());
     let site = url.parse().unwrap();
-    let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
+    let errand = Errand::new(site, Method::Get);
     let ledger = Ledger::open(&profile.ledger_place(), past()).unwrap();
     let session = SessionId::from_random([7; 16]);
     let Claim::New(claim) = ledger.claim(&session, errand, 1, Duration::ZERO).unwrap() else {

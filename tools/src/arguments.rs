@@ -6,7 +6,7 @@ use core::fmt::Display;
 use core::str::FromStr;
 
 use bursar_policy::errand::{Body, BodyType, Errand, Method, PurchaseId, QuoteId};
-use bursar_policy::{Digest, Money, Refusal, Site};
+use bursar_policy::{Digest, Money, Quoted, Refusal, Site};
 use serde_json::{Map, Value};
 
 use crate::reply::{BAD_ARGUMENTS, Words};
@@ -32,6 +32,7 @@ pub(crate) struct Said {
     pub(crate) max_price: Option<String>,
     pub(crate) purchase_id: Option<String>,
     pub(crate) quote: Option<String>,
+    pub(crate) suspicious: Option<String>,
 }
 
 /// The arguments of one call.
@@ -82,7 +83,8 @@ impl Said {
         let ceiling = parse::<Money>("max_price", self.max_price)?;
         let purchase_id = parse::<PurchaseId>("purchase_id", self.purchase_id)?;
         let quote = parse::<QuoteId>("quote", self.quote)?;
-        Ok(Order { errand: Errand { site, method, body, ceiling, purchase_id, quote }, body: bytes })
+        let suspicious = self.suspicious.map(|why| Quoted::of(&why));
+        Ok(Order { errand: Errand { site, method, body, ceiling, purchase_id, quote, suspicious }, body: bytes })
     }
 }
 

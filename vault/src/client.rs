@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn only_a_claim_may_take_longer_than_a_minute() {
         let site = Site::parse("https://api.example.com/").unwrap();
-        let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
+        let errand = Errand::new(site, Method::Get);
         assert_eq!(deadline(&AgentAsk::Claim { errand: errand.clone() }), None);
         assert_eq!(deadline(&AgentAsk::Quote { errand, terms: None }), Some(REPLY_DEADLINE));
         assert_eq!(deadline(&AgentAsk::Hello { protocol: PROTOCOL, session: None }), Some(REPLY_DEADLINE));

@@ -17,7 +17,7 @@ pub use operator::{
 };
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.
-pub const PROTOCOL: u16 = 2;
+pub const PROTOCOL: u16 = 3;
 
 /// The longest envelope a row may carry, in bytes. The vault stores it for a re-send and never parses it.
 pub const ENVELOPE_MAX_BYTES: usize = 64 * 1024;

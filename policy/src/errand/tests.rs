@@ -12,6 +12,7 @@ fn errand() -> Errand {
         ceiling: None,
         purchase_id: None,
         quote: None,
+        suspicious: None,
     }
 }
 

@@ -47,6 +47,10 @@ kinds! {
         "run `bursar session new` to open a budget";
     SessionExpired "session_expired" Validation Own
         "run `bursar session new` to open another budget";
+    MandateMissing "mandate_missing" Validation Own
+        "run `bursar session new` with a mandate, which the rules want";
+    OutsideMandate "outside_mandate" Security Own
+        "open a session whose mandate covers it with `bursar session new`";
     IdempotencyConflict "idempotency_conflict" Security Own
         "use a new purchase_id for a different request";
     OverSessionBudget "over_session_budget" Security Own
@@ -67,6 +71,8 @@ kinds! {
         "use the https URL";
     HostNotAllowed "host_not_allowed" Security Own
         "add a [[host]] entry to the rules if the site is trusted";
+    HostQuarantined "host_quarantined" Security Own
+        "wait until the quarantine ends, or look with `bursar log` and lift it with `bursar resume`";
     MethodNotAllowed "method_not_allowed" Security Own
         "list the method in the host's entry if it is wanted";
     BodyNotAllowed "body_not_allowed" Validation Own
@@ -124,7 +130,15 @@ kinds! {
     OverLimit "over_limit" Security Limit
         "wait, or raise the [[limit]] in the rules";
     TooManyUnresolved "too_many_unresolved" Security Limit
-        "find out with `bursar log` what became of them, or raise max_unresolved for the host";
+        "find out with `bursar log` what became of them; `bursar resume` puts up with them";
+    Recurring "recurring" Security Own
+        "wait, or change no_recurring in the rules";
+    ApprovalDenied "approval_denied" Security Own
+        "do not ask again; talk to the person who said no";
+    TooManyApprovals "too_many_approvals" Validation Own
+        "decide about those that wait with `bursar approvals`";
+    NeedsApproval "needs_approval" Validation Own
+        "look at it with `bursar approvals`, then `bursar approve` or `bursar deny`";
 }
 
 const _: () = assert!(all_differ(&Refusal::CODES), "a refusal code is used twice");

@@ -1,8 +1,11 @@
 //! The operator's sentence for each refusal. It must never show a seller's text unquoted.
 
-use core::fmt;
+use alloc::string::{String, ToString};
+use core::fmt::{self, Display as _};
 
-use super::{AddressMember, BodyRefusal, Breach, DomainMember, ForbiddenPayee, Refusal};
+use super::{AddressMember, BodyRefusal, Breach, DomainMember, ForbiddenPayee, MandatePart, Refusal};
+use crate::caution::Concern;
+use crate::quantity::Span;
 
 /// Writes one lower-case sentence without a full stop.
 pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -13,6 +16,8 @@ pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Res
         R::LedgerLatched => out.write_str("the ledger is latched after a fault and takes no payment"),
         R::NoSession => out.write_str("no budget session of that name is open"),
         R::SessionExpired => out.write_str("the time of the budget session is over"),
+        R::MandateMissing => out.write_str("the session has no mandate, which the rules want"),
+        R::OutsideMandate { part } => write!(out, "the session's mandate does not cover the {}", mandate_part(*part)),
         R::IdempotencyConflict => out.write_str("the purchase id was already used for another URL, method or body"),
         R::OverSessionBudget { asked, left } => {
             write!(out, "the price `{asked}` is over what the session has left, `{left}`")
@@ -27,6 +32,9 @@ pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Res
         R::UrlInvalid { why } => out.write_str(why),
         R::HttpsRequired => out.write_str("the URL is not https"),
         R::HostNotAllowed { origin } => write!(out, "no host rule covers `{origin}`"),
+        R::HostQuarantined { origin, until_s } => {
+            write!(out, "`{origin}` is in quarantine until {}", moment(*until_s))
+        }
         R::MethodNotAllowed { method } => write!(out, "the host rule does not list `{method}`"),
         R::BodyNotAllowed { why } => body(*why, out),
         R::AddressNotPublic { address, block } => {
@@ -109,6 +117,12 @@ fn of_an_offer(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         R::TooManyUnresolved { scope, unresolved, max } => {
             write!(out, "payments to this {scope} that ran out unresolved: {unresolved}, and {max} may be")
         }
+        R::Recurring { ago_s, within_s } => {
+            write!(out, "the same was bought {} ago, and it is bought once in {}", span(*ago_s), span(*within_s))
+        }
+        R::ApprovalDenied => out.write_str("a person looked at exactly this purchase and said no"),
+        R::TooManyApprovals { max } => write!(out, "{max} purchases of this session wait for a person already"),
+        R::NeedsApproval { concerns, .. } => needs_approval(concerns, out),
         // Everything before an offer is written by `write`.
         _ => out.write_str("refused"),
     }
@@ -120,6 +134,33 @@ fn body(why: BodyRefusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         BodyRefusal::TooLarge { bytes, cap } => {
             write!(out, "the body has {bytes} bytes, more than the {cap} that the host rule allows")
         }
+    }
+}
+
+fn needs_approval(concerns: &[Concern], out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    out.write_str("a person has to look first")?;
+    for (place, concern) in concerns.iter().enumerate() {
+        out.write_str(if place == 0 { ": " } else { "; " })?;
+        concern.fmt(out)?;
+    }
+    Ok(())
+}
+
+/// Unix seconds as people read them, in UTC.
+fn moment(at_s: u64) -> impl fmt::Display {
+    let at = i64::try_from(at_s).ok().and_then(|at_s| jiff::Timestamp::from_second(at_s).ok());
+    at.unwrap_or(jiff::Timestamp::MAX)
+}
+
+fn span(secs: u64) -> impl fmt::Display {
+    Span::from_secs(secs).map(|span| span.to_string()).unwrap_or_else(|| String::from("0s"))
+}
+
+const fn mandate_part(part: MandatePart) -> &'static str {
+    match part {
+        MandatePart::Origin => "site",
+        MandatePart::Payee => "payee",
+        MandatePart::Price => "price",
     }
 }
 

@@ -9,7 +9,7 @@ use core::net::IpAddr;
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
-use super::{AllowedAsset, Recipients, RuleFault, Rules};
+use super::{AllowedAsset, Breaker, Caution, Recipients, RuleFault, Rules};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
 use crate::chain::{Address, AssetId, ChainId};
@@ -32,13 +32,17 @@ const BODY_BYTES: Range = Range { default: 256 << 10, least: 1, most: 64 << 20 }
 /// `body_limit`, in bytes: default, least and most.
 const SENT_BYTES: Range = Range { default: 64 << 10, least: 1, most: 64 << 10 };
 
+/// `approval_lifetime`, in seconds: default, least and most.
+const APPROVAL_S: Range = Range { default: 3_600, least: 60, most: 604_800 };
+/// `no_recurring`, in seconds: least and most.
+const RECURRING_S: Range = Range { default: 0, least: 1, most: 366 * 86_400 };
 /// `max_unresolved`: default, least and most.
 const UNRESOLVED: Range = Range { default: 1, least: 1, most: 1_000_000 };
 
-struct Range {
-    default: u64,
-    least: u64,
-    most: u64,
+pub(super) struct Range {
+    pub(super) default: u64,
+    pub(super) least: u64,
+    pub(super) most: u64,
 }
 
 impl Rules {
@@ -64,7 +68,12 @@ impl Rules {
         let recipients = recipients_of(&payment)?;
         let any_of_its_own = hosts.iter().any(|host| host.allow_any_recipient);
         let payee_tags = payee_tags_of(payees, |payee| any_of_its_own || recipients.allow(payee))?;
-        check_tags_of_limits(&limits, hosts.iter().map(|host| &host.tags).chain(payee_tags.values()))?;
+        let carried: BTreeSet<Tag> =
+            hosts.iter().map(|host| &host.tags).chain(payee_tags.values()).flatten().copied().collect();
+        check_tags_of_limits(&limits, &carried)?;
+        let general = Caution::general(&payment)?;
+        check_money(general.thresholds(), &assets)?;
+        let no_recurring_s = recurring(payment.no_recurring)?;
         let mut rules = Self {
             setting,
             ceilings,
@@ -78,6 +87,10 @@ impl Rules {
             zones: zones_of(&limits)?,
             limits,
             max_unresolved: unresolved(payment.max_unresolved)?,
+            approve_tags: approve_tags_of(payment.approve_tags, &carried)?,
+            approval_life_s: span("approval_lifetime", payment.approval_lifetime, APPROVAL_S)?,
+            mandate: payment.mandate,
+            breaker: Breaker::new(payment.on_security_refusal, payment.quarantine_after, payment.quarantine)?,
             max_lifetime_s: span("max_lifetime", payment.max_lifetime, LIFETIME_S)?,
             repeat_window_s: span("repeat_window", payment.repeat_window, REPEAT_S)?,
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
@@ -85,14 +98,14 @@ impl Rules {
             ca_file,
         };
         rules.hosts = match (payment.allow_any_host, hosts.is_empty()) {
-            (true, true) => Hosts::Any(rules.rule_for_any_host()),
+            (true, true) => Hosts::Any(rules.rule_for_any_host(general, no_recurring_s)),
             (true, false) => return Err(RuleFault::Hosts),
-            (false, _) => Hosts::Listed(rules.listed_hosts(hosts)?),
+            (false, _) => Hosts::Listed(rules.listed_hosts(hosts, &general, no_recurring_s)?),
         };
         Ok(rules)
     }
 
-    fn rule_for_any_host(&self) -> HostRule {
+    fn rule_for_any_host(&self, caution: Caution, no_recurring_s: Option<u64>) -> HostRule {
         HostRule {
             path: PathPrefix::root(),
             methods: default_methods(),
@@ -103,14 +116,21 @@ impl Rules {
             body_limit_bytes: SENT_BYTES.default,
             max_unresolved: self.max_unresolved,
             tags: Vec::new(),
+            caution,
+            no_recurring_s,
         }
     }
 
-    fn listed_hosts(&self, hosts: Vec<HostDraft>) -> Result<BTreeMap<Origin, Paths>, RuleFault> {
+    fn listed_hosts(
+        &self,
+        hosts: Vec<HostDraft>,
+        general: &Caution,
+        no_recurring_s: Option<u64>,
+    ) -> Result<BTreeMap<Origin, Paths>, RuleFault> {
         let mut listed: BTreeMap<Origin, Paths> = BTreeMap::new();
         for host in hosts {
             let origin = host.origin.clone();
-            let rule = self.host_rule_of(host)?;
+            let rule = self.host_rule_of(host, general, no_recurring_s)?;
             listed.entry(origin.clone()).or_insert_with(Paths::new).add(rule).map_err(|path| {
                 let value = alloc::format!("{origin}{}", path.after_origin());
                 RuleFault::Twice { what: "[[host]]", value }
@@ -119,7 +139,12 @@ impl Rules {
         Ok(listed)
     }
 
-    fn host_rule_of(&self, host: HostDraft) -> Result<HostRule, RuleFault> {
+    fn host_rule_of(
+        &self,
+        host: HostDraft,
+        general: &Caution,
+        no_recurring_s: Option<u64>,
+    ) -> Result<HostRule, RuleFault> {
         let origin = &host.origin;
         if origin.scheme == Scheme::Http && !self.allow_http_loopback(&origin.host) {
             return Err(RuleFault::PlainHttp(host.origin));
@@ -137,6 +162,8 @@ impl Rules {
             methods,
             content: host.content,
             recipients: self.host_recipients(&host)?,
+            caution: self.host_caution(&host, general)?,
+            no_recurring_s: recurring(host.no_recurring)?.or(no_recurring_s),
             ceilings: self.host_ceilings(&host)?,
             max_unresolved: host.max_unresolved.map_or(Ok(self.max_unresolved), |own| unresolved(Some(own)))?,
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
@@ -157,6 +184,12 @@ impl Rules {
             None => Ok(Recipients::Listed(listed)),
             Some(payee) => Err(RuleFault::RecipientNotInPayment { origin: host.origin.clone(), payee: *payee }),
         }
+    }
+
+    fn host_caution(&self, host: &HostDraft, general: &Caution) -> Result<Caution, RuleFault> {
+        let caution = general.of_host(host)?;
+        check_money(caution.thresholds(), &self.assets)?;
+        Ok(caution)
     }
 
     fn host_ceilings(&self, host: &HostDraft) -> Result<BTreeMap<Currency, Money>, RuleFault> {
@@ -239,7 +272,7 @@ fn is_plain_file_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && name.bytes().all(plain)
 }
 
-fn ceilings_of(ceilings: &Ceilings) -> Result<BTreeMap<Currency, Money>, RuleFault> {
+pub(super) fn ceilings_of(ceilings: &Ceilings) -> Result<BTreeMap<Currency, Money>, RuleFault> {
     if ceilings.0.is_empty() {
         return Err(RuleFault::NoCeiling);
     }
@@ -320,9 +353,22 @@ fn listed_once(listed: &[Address]) -> Result<BTreeSet<Address>, RuleFault> {
     Ok(listed.iter().copied().collect())
 }
 
-fn span(what: &'static str, given: Option<Span>, range: Range) -> Result<u64, RuleFault> {
+pub(super) fn span(what: &'static str, given: Option<Span>, range: Range) -> Result<u64, RuleFault> {
     let text = |secs| Span::from_secs(secs).map(|span| span.to_string()).unwrap_or_default();
     within(what, given.map(Span::secs), range, text)
+}
+
+fn recurring(given: Option<Span>) -> Result<Option<u64>, RuleFault> {
+    given.map(|given| span("no_recurring", Some(given), RECURRING_S)).transpose()
+}
+
+/// A tag that nothing carries would send nothing to a person.
+fn approve_tags_of(tags: Vec<Tag>, carried: &BTreeSet<Tag>) -> Result<Vec<Tag>, RuleFault> {
+    check_twice("approve_tags", tags.iter())?;
+    match tags.iter().find(|tag| !carried.contains(tag)) {
+        None => Ok(tags),
+        Some(idle) => Err(RuleFault::IdleApproveTag(*idle)),
+    }
 }
 
 fn unresolved(given: Option<u32>) -> Result<u32, RuleFault> {
@@ -335,7 +381,7 @@ fn size(what: &'static str, given: Option<ByteSize>, range: Range) -> Result<u64
     within(what, given.map(ByteSize::bytes), range, text)
 }
 
-fn within(
+pub(super) fn within(
     what: &'static str,
     given: Option<u64>,
     range: Range,

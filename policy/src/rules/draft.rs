@@ -96,6 +96,82 @@ pub struct PaymentDraft {
     /// How much of an answer is kept; 256 KiB by default.
     #[serde(default)]
     pub max_body: Option<ByteSize>,
+    /// What happens to the first payee of a host whose payees nobody listed; pinned by default.
+    #[serde(default)]
+    pub first_payee: Option<FirstPayee>,
+    /// What happens when a known host names a network or an asset that is new for it; a person looks by default.
+    #[serde(default)]
+    pub on_change: Option<OnChange>,
+    /// How many times the usual price of a host is unusual, so that a person looks; no price is by default.
+    #[serde(default)]
+    pub unusual_price: Option<u32>,
+    /// Above what price a person looks; none by default.
+    #[serde(default)]
+    pub approve_over: Option<Ceilings>,
+    /// The tags of which every payment is looked at by a person.
+    #[serde(default)]
+    pub approve_tags: Vec<Tag>,
+    /// How long a purchase waits for a person, and how long a yes holds; an hour by default.
+    #[serde(default)]
+    pub approval_lifetime: Option<Span>,
+    /// In what time the same request is bought once; any number of times by default.
+    #[serde(default)]
+    pub no_recurring: Option<Span>,
+    /// Whether every session needs a mandate; it does not by default.
+    #[serde(default)]
+    pub mandate: MandateNeed,
+    /// What a security refusal leads to; it counts towards the host's quarantine by default.
+    #[serde(default)]
+    pub on_security_refusal: OnSecurityRefusal,
+    /// After how many failed deliveries in a row, or security refusals, a host is in quarantine; 3 by default.
+    #[serde(default)]
+    pub quarantine_after: Option<u32>,
+    /// How long a quarantine lasts; an hour by default.
+    #[serde(default)]
+    pub quarantine: Option<Span>,
+}
+
+/// What happens to the first payee of a host whose payees nobody listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FirstPayee {
+    /// It is paid, and every other one is a change.
+    Pin,
+    /// A person looks.
+    Approve,
+}
+
+/// What happens when a known host names a network or an asset that is new for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnChange {
+    /// A person looks.
+    #[default]
+    Approve,
+    /// Nothing: it is as good as any other that the rules list.
+    Allow,
+}
+
+/// Whether every session needs a mandate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MandateNeed {
+    /// A session may have one.
+    #[default]
+    Optional,
+    /// A session without one pays nothing.
+    Required,
+}
+
+/// What a security refusal of a host's terms leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnSecurityRefusal {
+    /// It counts towards the host's quarantine.
+    #[default]
+    Quarantine,
+    /// The session that met it is closed, and it counts towards the quarantine as well.
+    CloseSession,
 }
 
 /// `[[host]]`: what holds for one origin, or for one part of it.
@@ -131,6 +207,21 @@ pub struct HostDraft {
     /// `max_unresolved` for payments to this host, in place of that of `[payment]`.
     #[serde(default)]
     pub max_unresolved: Option<u32>,
+    /// `first_payee` for this host, in place of that of `[payment]`.
+    #[serde(default)]
+    pub first_payee: Option<FirstPayee>,
+    /// `on_change` for this host, in place of that of `[payment]`.
+    #[serde(default)]
+    pub on_change: Option<OnChange>,
+    /// `unusual_price` for this host, in place of that of `[payment]`.
+    #[serde(default)]
+    pub unusual_price: Option<u32>,
+    /// `approve_over` for this host, in place of that of `[payment]`.
+    #[serde(default)]
+    pub approve_over: Option<Ceilings>,
+    /// `no_recurring` for this host, in place of that of `[payment]`.
+    #[serde(default)]
+    pub no_recurring: Option<Span>,
     /// The largest body that may be sent; 64 KiB by default and at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,

@@ -153,6 +153,12 @@ pub enum RuleFault {
     /// A limit over a tag that nothing carries.
     #[error("the limit of the tag `{0}` concerns nothing: no [[host]] and no [[payee]] carries it; correct the tag")]
     IdleTag(Tag),
+    /// A tag that sends nothing to a person.
+    #[error("`approve_tags` names `{0}`, which no [[host]] and no [[payee]] carries; correct the tag")]
+    IdleApproveTag(Tag),
+    /// A first payee where the payees are listed.
+    #[error("the host `{0}` has a `first_payee` although its payees are listed; remove one of the two")]
+    IdleFirstPayee(Origin),
     /// More tags than anybody needs.
     #[error("`{0}` has more than 8 tags; remove some")]
     ManyTags(String),

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{ContentMode, Recipients};
+use super::{Caution, ContentMode, Recipients};
 use crate::chain::Address;
 use crate::errand::Method;
 use crate::money::{Currency, Money};
@@ -80,6 +80,8 @@ pub struct HostRule {
     pub(super) body_limit_bytes: u64,
     pub(super) max_unresolved: u32,
     pub(super) tags: Vec<Tag>,
+    pub(super) caution: Caution,
+    pub(super) no_recurring_s: Option<u64>,
 }
 
 impl HostRule {
@@ -135,6 +137,18 @@ impl HostRule {
     #[must_use]
     pub const fn max_unresolved(&self) -> u32 {
         self.max_unresolved
+    }
+
+    /// When a person looks at a payment for this origin first.
+    #[must_use]
+    pub const fn caution(&self) -> &Caution {
+        &self.caution
+    }
+
+    /// In how many seconds the same request is bought once; `None` when as often as it is asked for.
+    #[must_use]
+    pub const fn no_recurring_s(&self) -> Option<u64> {
+        self.no_recurring_s
     }
 
     /// The largest body that may be sent, in bytes.

@@ -46,11 +46,7 @@ pub(super) fn zones_of(limits: &[Limit]) -> Result<BTreeMap<Zone, TimeZone>, Rul
 }
 
 /// A tag that nothing carries is a typing mistake, and a limit over it would hold nothing.
-pub(super) fn check_tags_of_limits<'a>(
-    limits: &[Limit],
-    carried: impl Iterator<Item = &'a Vec<Tag>>,
-) -> Result<(), RuleFault> {
-    let carried: BTreeSet<Tag> = carried.flatten().copied().collect();
+pub(super) fn check_tags_of_limits(limits: &[Limit], carried: &BTreeSet<Tag>) -> Result<(), RuleFault> {
     let idle = limits.iter().filter_map(|limit| limit.tag).find(|tag| !carried.contains(tag));
     idle.map_or(Ok(()), |tag| Err(RuleFault::IdleTag(tag)))
 }

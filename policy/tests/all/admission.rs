@@ -1,6 +1,7 @@
 //! The last yes: sessions, budgets and limits never give out more than they have.
 
 use bursar_policy::refusal::Breach;
+use bursar_policy::rules::draft::PaymentDraft;
 use bursar_policy::*;
 use proptest::prelude::*;
 
@@ -45,9 +46,15 @@ fn standing(rules: &Rules) -> Standing {
             spent: money("0 USD"),
             expires_s: NOW_S + 3600,
             closed: false,
+            mandate: None,
         },
         totals: rules.limits().iter().map(total).collect(),
         unresolved: Unresolved::default(),
+        quarantined_until_s: None,
+        bought_ago_s: None,
+        acquaintance: Acquaintance::default(),
+        suspicious: None,
+        word: Word::None,
     }
 }
 
@@ -62,7 +69,14 @@ fn admitted(rules: &Rules, standing: &Standing, units: u128) -> Result<Admitted,
 
 /// Why a cent is not admitted once `spoil` was there.
 pub(crate) fn refusals(spoil: impl Fn(&mut Standing)) -> Vec<Refusal> {
-    let rules = five_dollars();
+    refusals_under(|_payment| {}, spoil)
+}
+
+/// Why a cent is not admitted under rules that were tightened, once `spoil` was there.
+pub(crate) fn refusals_under(tighten: impl Fn(&mut PaymentDraft), spoil: impl Fn(&mut Standing)) -> Vec<Refusal> {
+    let mut tight = Draft { limits: vec![limit(Scope::All, Some("5 USD"), None)], ..draft() };
+    tighten(&mut tight.payment);
+    let rules = rules(tight);
     let mut standing = standing(&rules);
     spoil(&mut standing);
     admitted(&rules, &standing, 10_000).unwrap_err()

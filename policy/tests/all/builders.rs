@@ -1,6 +1,6 @@
 //! Rules, errands and offers that pass, for tests to spoil.
 
-use bursar_policy::rules::draft::{Ceilings, HostDraft, PaymentDraft};
+use bursar_policy::rules::draft::{Ceilings, HostDraft, MandateNeed, OnSecurityRefusal, PaymentDraft};
 use bursar_policy::*;
 
 pub(crate) const NOW_S: u64 = 1_740_672_000;
@@ -41,6 +41,17 @@ pub(crate) fn draft() -> Draft {
             time_zone: None,
             max_unresolved: None,
             max_body: None,
+            first_payee: None,
+            on_change: None,
+            unusual_price: None,
+            approve_over: None,
+            approve_tags: Vec::new(),
+            approval_lifetime: None,
+            no_recurring: None,
+            mandate: MandateNeed::Optional,
+            on_security_refusal: OnSecurityRefusal::Quarantine,
+            quarantine_after: None,
+            quarantine: None,
         },
         limits: Vec::new(),
         hosts: vec![host(ORIGIN)],
@@ -61,6 +72,11 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         max_per_payment: None,
         resource_hosts: Vec::new(),
         max_unresolved: None,
+        first_payee: None,
+        on_change: None,
+        unusual_price: None,
+        approve_over: None,
+        no_recurring: None,
         tags: Vec::new(),
         body_limit: None,
     }
@@ -88,6 +104,7 @@ pub(crate) fn errand_to(url: &str) -> Errand {
         ceiling: None,
         purchase_id: None,
         quote: None,
+        suspicious: None,
     }
 }
 

@@ -209,9 +209,15 @@ fn standing(rules: &Rules, facts: &PaymentFacts, used: Money, count: u32, unreso
             spent: used,
             expires_s: NOW_S + 60,
             closed: false,
+            mandate: None,
         },
         totals: rules.limits().iter().map(total).collect(),
         unresolved,
+        quarantined_until_s: None,
+        bought_ago_s: None,
+        acquaintance: Acquaintance::default(),
+        suspicious: None,
+        word: Word::None,
     }
 }
 

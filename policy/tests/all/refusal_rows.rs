@@ -1,6 +1,7 @@
 //! One row for every refusal code, in precedence order: how it comes about, and what is said.
 
 use bursar_policy::refusal::BodyRefusal;
+use bursar_policy::rules::MandateNeed;
 use bursar_policy::*;
 
 use crate::admission;
@@ -36,6 +37,10 @@ fn rows() -> Vec<(&'static str, Row)> {
         ("ledger_latched", Admit(admission::refusals(|standing| standing.latched = true))),
         ("no_session", Admit(admission::refusals(|standing| standing.session.closed = true))),
         ("session_expired", Admit(admission::refusals(|standing| standing.session.expires_s = NOW_S))),
+        ("mandate_missing", Admit(admission::refusals_under(
+            |payment| payment.mandate = MandateNeed::Required, |_standing| {},
+        ))),
+        ("outside_mandate", Admit(admission::refusals(|standing| standing.session.mandate = Some(elsewhere())))),
         ("idempotency_conflict", Elsewhere(Refusal::IdempotencyConflict)),
         ("over_session_budget", Admit(admission::refusals(|standing| standing.session.spent = money("0.995 USD")))),
         ("quote_unknown", Elsewhere(Refusal::QuoteUnknown)),
@@ -48,6 +53,7 @@ fn rows() -> Vec<(&'static str, Row)> {
         ("url_invalid", Elsewhere(Site::parse("https://user@a.test/").unwrap_err().into())),
         ("https_required", Visit(errand_to("http://api.merchant.test/"))),
         ("host_not_allowed", Visit(errand_to("https://evil.test/"))),
+        ("host_quarantined", Admit(admission::refusals(|standing| standing.quarantined_until_s = Some(NOW_S + 1)))),
         ("method_not_allowed", Visit(Errand { method: Method::Post, ..errand() })),
         ("body_not_allowed", Visit(Errand {
             body: Some(Body { digest: Digest::of(b""), bytes: 1, kind: BodyType::Text }), ..errand()
@@ -88,7 +94,23 @@ fn rows() -> Vec<(&'static str, Row)> {
         ("lifetime_too_short", only(Offer { max_timeout: Said::Number("9".into()), ..offer() })),
         ("over_limit", Admit(admission::refusals(|standing| standing.totals[0].amount = money("4.995 USD")))),
         ("too_many_unresolved", Admit(admission::refusals(|standing| standing.unresolved.host = 1))),
+        ("recurring", Admit(admission::refusals_under(
+            |payment| payment.no_recurring = Some("1d".parse().unwrap()), |standing| standing.bought_ago_s = Some(86_399),
+        ))),
+        ("approval_denied", Admit(admission::refusals(|standing| standing.word = Word::No))),
+        ("too_many_approvals", Elsewhere(Refusal::TooManyApprovals { max: 5 })),
+        ("needs_approval", Admit(admission::refusals(|standing| standing.suspicious = Some(Quoted::of("hurry"))))),
     ]
+}
+
+/// A mandate for another site.
+fn elsewhere() -> Mandate {
+    Mandate {
+        purpose: "weather".to_owned(),
+        origins: vec!["https://weather.test".parse().unwrap()],
+        payees: None,
+        max_per_payment: money("1 USD"),
+    }
 }
 
 fn rules_with_a_payee() -> Rules {

@@ -171,7 +171,7 @@ path = "/v1/"
         let rules = rules_file::parse(TEXT, Setting::Real).unwrap();
         let site = Site::parse(url).unwrap();
         let places = Places::of(TEXT, Setting::Real, &site);
-        let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
+        let errand = Errand::new(site, Method::Get);
         let terms = Terms {
             version: Version::V2,
             offer: 0,

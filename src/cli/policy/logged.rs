@@ -35,7 +35,7 @@ pub(super) fn again(rules: &Rules, entry: &LogEntry) -> Option<Again> {
         return None;
     }
     let site = Site::parse(&format!("{origin}/")).ok()?;
-    let bare = Errand { site, method, body: None, ceiling: None, purchase_id: None, quote: None };
+    let bare = Errand::new(site, method);
     let now = may_visit(rules, &bare).err().and_then(|reasons| reasons.first().map(Refusal::code));
     // Where the seller may be asked, only a refusal to ask it is taken back; of any other the terms are not known.
     if now.is_none() && !VISIT_CODES.contains(&then) {

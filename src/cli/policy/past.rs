@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use bursar_policy::errand::BodyType;
 use bursar_policy::limit::Window;
 use bursar_policy::{
-    Address, Body, ChainId, Errand, Limit, Money, Origin, PaymentFacts, Refusal, Rules, SessionId, SessionStanding,
-    Standing, TallyKey, Total, Unresolved, admit, judge,
+    Acquaintance, Address, Body, ChainId, Errand, Limit, Money, Origin, PaymentFacts, Refusal, Rules, SessionId,
+    SessionStanding, Standing, TallyKey, Total, Unresolved, Word, admit, judge,
 };
 use bursar_vault::protocol::{PastPayment, RowState};
 
@@ -95,6 +95,7 @@ impl<'r> Past<'r> {
             ceiling: None,
             purchase_id: None,
             quote: None,
+            suspicious: None,
         };
         let vetted = judge(self.rules, &errand, &past.terms.to_challenge(), Some(past.payer), now_s)?;
         let facts = PaymentFacts {
@@ -127,9 +128,15 @@ impl<'r> Past<'r> {
                 spent: Money::new(past.budget.currency(), spent.atto),
                 expires_s: past.session_expires_s,
                 closed: false,
+                mandate: None,
             },
             totals,
             unresolved,
+            quarantined_until_s: None,
+            bought_ago_s: None,
+            acquaintance: Acquaintance::default(),
+            suspicious: None,
+            word: Word::None,
         };
         let admitted = admit(self.rules, &standing, vetted, facts, now_s)?;
         let entry = Entry { atto: admitted.money().atto(), end: end_of(past) };

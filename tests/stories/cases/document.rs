@@ -166,5 +166,5 @@ fn errand(row: &Row) -> Errand {
     let site = Site::parse(asked.trim_start_matches("GET ")).unwrap_or_else(|fault| panic!("{}: {fault}", row.id));
     let stated = row.text("/advertised_usd").or_else(|| row.text("/tool_args/max_usd"));
     let ceiling: Option<Money> = stated.map(|text| format!("{text} USD").parse().unwrap());
-    Errand { site, method: Method::Get, body: None, ceiling, purchase_id: None, quote: None }
+    Errand { ceiling, ..Errand::new(site, Method::Get) }
 }

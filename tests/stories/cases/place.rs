@@ -51,7 +51,7 @@ fn compare(row: &Row, reached: Result<(), Vec<&'static str>>) -> Result<(), Stri
 async fn reach(rules: &Rules, url: &str, resolver: &Script) -> Result<(), Vec<&'static str>> {
     let codes = |refusals: &[Refusal]| refusals.iter().map(Refusal::code).collect::<Vec<_>>();
     let site = Site::parse(url).map_err(|fault| codes(&[fault.into()]))?;
-    let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
+    let errand = Errand::new(site, Method::Get);
     let vetted = may_visit(rules, &errand).map_err(|refusals| codes(&refusals))?;
     match pin(vetted, resolver, rules).await {
         Ok(_) => Ok(()),

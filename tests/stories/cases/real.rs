@@ -116,5 +116,5 @@ fn errand(capture: &Value) -> Errand {
         [&header["resource"]["url"], &body["resource"]["url"], &body["accepts"][0]["resource"], &header["resource"]];
     let named = named.iter().find_map(|value| Site::parse(&value.as_str()?.replace("http://", "https://")).ok());
     let site = named.unwrap_or_else(|| Site::parse(URL).unwrap());
-    Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None }
+    Errand::new(site, Method::Get)
 }

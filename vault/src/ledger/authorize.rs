@@ -330,7 +330,7 @@ pub(super) fn decide(
         money,
         tags: rules.tags(&errand.site, &payee),
     };
-    let standing = standing::read(tx, rules, &open, &facts)?;
+    let standing = standing::read(tx, rules, &open, errand, &facts)?;
     Ok(admit(rules, &standing, vetted, facts, tx.now_s))
 }
 

@@ -59,13 +59,23 @@ pub enum EventKind {
     PresumedSpent,
     /// It is proved that nothing was signed.
     Voided,
+    /// A purchase was put before a person.
+    ApprovalAsked,
+    /// A person said yes to a purchase.
+    Approved,
+    /// A person said no to a purchase.
+    Denied,
+    /// A host was put in quarantine.
+    Quarantined,
+    /// A person lifted what stood against a host.
+    Resumed,
     /// Anything else that an operator may want to know.
     Note,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const EVERY: [Self; 24] = [
+    pub const EVERY: [Self; 29] = [
         Self::LedgerCreated,
         Self::Opened,
         Self::Closed,
@@ -89,6 +99,11 @@ impl EventKind {
         Self::Settled,
         Self::PresumedSpent,
         Self::Voided,
+        Self::ApprovalAsked,
+        Self::Approved,
+        Self::Denied,
+        Self::Quarantined,
+        Self::Resumed,
         Self::Note,
     ];
 
@@ -119,6 +134,11 @@ impl EventKind {
             Self::Settled => "settled",
             Self::PresumedSpent => "presumed_spent",
             Self::Voided => "voided",
+            Self::ApprovalAsked => "approval_asked",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Quarantined => "quarantined",
+            Self::Resumed => "resumed",
             Self::Note => "note",
         }
     }

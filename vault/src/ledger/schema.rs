@@ -14,13 +14,13 @@ use super::fault::LedgerFault;
 pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
 
 /// The version this program reads and writes.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// How long a lock of a foreign process is waited for before the ask is refused. Longer would stop everybody else.
 pub(super) const BUSY_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What each version added to the one before; what is written here once is never changed.
-const VERSIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("schema_2.sql")];
+const VERSIONS: [&str; 3] = [include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 
 /// What every connection needs, and what must be read back. The first makes commits survive a power cut, the second
 /// makes one commit one write; the rest narrow what a file that was changed by hand can do to us.
@@ -67,18 +67,18 @@ pub(super) fn configure(conn: &Connection) -> Result<(), LedgerFault> {
 pub(super) fn write(conn: &mut Connection) -> Result<(), LedgerFault> {
     let transaction = conn.transaction()?;
     add(&transaction, 0)?;
-    for kind in EventKind::EVERY {
-        transaction.execute("INSERT INTO event_kind (name) VALUES (?1)", params![kind.name()])?;
-    }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.commit()?;
     Ok(())
 }
 
-/// Adds what came after `version`, and marks the file as current.
+/// Adds what came after `version` and the kinds of events that are new, and marks the file as current.
 pub(super) fn add(conn: &Connection, version: i64) -> Result<(), LedgerFault> {
     for (_, added) in (0..).zip(VERSIONS).filter(|(known, _)| version <= *known) {
         conn.execute_batch(added)?;
+    }
+    for kind in EventKind::EVERY {
+        conn.execute("INSERT INTO event_kind (name) VALUES (?1) ON CONFLICT DO NOTHING", params![kind.name()])?;
     }
     conn.pragma_update(None, "user_version", VERSION)?;
     Ok(())

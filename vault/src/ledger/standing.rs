@@ -1,7 +1,8 @@
 //! How things stand for one payment at this moment, read inside the transaction that may count it. Must never decide.
 
-use bursar_policy::budget::{SessionStanding, Standing, Total};
-use bursar_policy::errand::SessionId;
+use bursar_policy::budget::{SessionStanding, Standing, Total, Word};
+use bursar_policy::caution::Acquaintance;
+use bursar_policy::errand::{Errand, SessionId};
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::Money;
 use bursar_policy::refusal::Refusal;
@@ -14,11 +15,12 @@ use super::session::{self, Session};
 use super::tally::{self, Used};
 use super::writer::Tx;
 
-/// Everything that `admit` asks about, for a payment with `facts` out of `session`.
+/// Everything that `admit` asks about, for a payment with `facts` out of `session` that `errand` asks for.
 pub(super) fn read(
     tx: &Tx<'_>,
     rules: &Rules,
     session: &Session,
+    errand: &Errand,
     facts: &PaymentFacts,
 ) -> Result<Standing, LedgerFault> {
     let mut totals = Vec::with_capacity(rules.limits().len());
@@ -37,9 +39,15 @@ pub(super) fn read(
             spent: session::spent(tx.conn, session)?,
             expires_s: session.expires_s,
             closed: session.closed,
+            mandate: None,
         },
         totals,
         unresolved: overdue::read(tx.conn, facts)?,
+        quarantined_until_s: None,
+        bought_ago_s: None,
+        acquaintance: Acquaintance::default(),
+        suspicious: errand.suspicious.clone(),
+        word: Word::None,
     })
 }
 

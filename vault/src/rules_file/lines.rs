@@ -183,6 +183,8 @@ impl<'t> Lines<'t> {
             Fault::ZoneWithoutHours => payment("time_zone").line,
             Fault::NoDay => payment("days").line,
             Fault::IdleTag(tag) => self.last_text(&|text| text == tag.as_str()),
+            Fault::IdleApproveTag(tag) => listed("approve_tags", tag.as_str()).line,
+            Fault::IdleFirstPayee(origin) => of_host(origin, &["first_payee", "origin"]),
             Fault::IdlePayee(payee) => self.last_text(&|text| text.eq_ignore_ascii_case(&payee.to_string())),
             Fault::Twice { what: "[[host]]", value } => self.last_host(value),
             Fault::Twice { value, .. } | Fault::Wildcard(value) | Fault::ManyTags(value) => {

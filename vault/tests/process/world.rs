@@ -197,6 +197,7 @@ pub(crate) fn errand(path: &str) -> Errand {
         ceiling: None,
         purchase_id: None,
         quote: None,
+        suspicious: None,
     }
 }
 

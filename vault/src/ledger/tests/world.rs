@@ -137,6 +137,7 @@ pub(super) fn errand_at(url: &str) -> Errand {
         ceiling: None,
         purchase_id: None,
         quote: None,
+        suspicious: None,
     }
 }
 
