@@ -305,6 +305,12 @@ impl TallyKey {
         Self(format!("{scope}{subject}|{currency}"))
     }
 
+    /// The key of everything that the host of a payment with `facts` is paid in the currency of that payment.
+    #[must_use]
+    pub fn of_host(facts: &PaymentFacts) -> Self {
+        Self::new(Scope::Host, None, facts, Some(facts.money.currency()))
+    }
+
     /// The key of everything that `session` spends in `currency`.
     #[must_use]
     pub fn of_session(session: &SessionId, currency: Currency) -> Self {

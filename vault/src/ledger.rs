@@ -28,6 +28,7 @@ mod session;
 mod switch;
 mod view;
 
+mod acquaintance;
 mod overdue;
 mod rows;
 mod tally;

@@ -28,7 +28,7 @@ use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Held, NotSigned, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Source, session, standing, sweep, tally};
+use super::{Ledger, Source, acquaintance, session, standing, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
 
@@ -202,6 +202,7 @@ impl Ledger {
             };
             rows::insert(tx.conn, &row)?;
             tally::set_aside(tx.conn, &row.facts())?;
+            acquaintance::learn(tx.conn, &row)?;
             let kind = if state == RowState::Held { EventKind::Held } else { EventKind::Exposed };
             sweep::written(tx, &row, kind, told(&row))?;
             failpoint::reach("vault-exposed-uncommitted");

@@ -1,13 +1,13 @@
 //! How things stand for one payment at this moment, read inside the transaction that may count it. Must never decide.
 
 use bursar_policy::budget::{SessionStanding, Standing, Total, Word};
-use bursar_policy::caution::Acquaintance;
 use bursar_policy::errand::{Errand, SessionId};
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::Money;
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
 
+use super::acquaintance;
 use super::fault::LedgerFault;
 use super::meta;
 use super::overdue;
@@ -30,6 +30,8 @@ pub(super) fn read(
         let used = tally::used(tx.conn, key.as_str(), rules.window_begins_s(limit.window, tx.now_s))?;
         totals.push(Total { limit: *limit, key, amount: Money::new(currency, used.atto), count: count(used) });
     }
+    let once = rules.host_rule(&facts.site).is_some_and(|rule| rule.no_recurring_s().is_some());
+    let bought_ago_s = if once { acquaintance::bought_ago_s(tx.conn, &errand.subject(), tx.now_s)? } else { None };
     Ok(Standing {
         frozen: meta::frozen(tx.conn)?.is_some(),
         latched: tx.latched,
@@ -44,8 +46,8 @@ pub(super) fn read(
         totals,
         unresolved: overdue::read(tx.conn, facts)?,
         quarantined_until_s: None,
-        bought_ago_s: None,
-        acquaintance: Acquaintance::default(),
+        bought_ago_s,
+        acquaintance: acquaintance::read(tx.conn, rules, facts)?,
         suspicious: errand.suspicious.clone(),
         word: Word::None,
     })

@@ -1,5 +1,6 @@
 //! Tests of the ledger from inside: a real file in a fresh folder, a clock that the test moves by hand.
 
+mod acquaintance;
 mod crash;
 mod files;
 mod flood;

@@ -3,8 +3,8 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::fault::LedgerFault;
-use super::rows::{self, Payment};
-use super::{overdue, schema};
+use super::rows;
+use super::{acquaintance, overdue, schema};
 
 /// Adds what came after `version` and counts what is counted since, in one transaction.
 ///
@@ -12,17 +12,17 @@ use super::{overdue, schema};
 pub(super) fn from(conn: &mut Connection, version: i64) -> Result<(), LedgerFault> {
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::add(&transaction, version)?;
-    // New with version 2: what ran out unresolved is counted.
-    let mut unresolved: Vec<Payment> = Vec::new();
     rows::each(&transaction, |payment| {
-        if overdue::is(&payment) {
-            unresolved.push(payment);
+        // New with version 2: what ran out unresolved is counted.
+        if version < 2 && overdue::is(&payment) {
+            overdue::begins(&transaction, &payment)?;
+        }
+        // New with version 3: what is known of hosts.
+        if acquaintance::counts(&payment) {
+            acquaintance::learn(&transaction, &payment)?;
         }
         Ok(())
     })?;
-    for payment in &unresolved {
-        overdue::begins(&transaction, payment)?;
-    }
     transaction.commit()?;
     Ok(())
 }

@@ -27,12 +27,15 @@ fn tagged(of_data: &str, of_news: &str) -> Arc<Rules> {
             count = 3
             [[host]]
             origin = "https://data.example.com"
+            allow_any_recipient = true
             {of_data}
             [[host]]
             origin = "https://news.example.com"
+            allow_any_recipient = true
             {of_news}
             [[host]]
             origin = "https://other.example.com"
+            allow_any_recipient = true
             tags = ["data"]
             [[payee]]
             address = "{payee}"

@@ -130,15 +130,7 @@ pub(super) fn errand(path: &str) -> Errand {
 }
 
 pub(super) fn errand_at(url: &str) -> Errand {
-    Errand {
-        site: Site::parse(url).unwrap(),
-        method: Method::Get,
-        body: None,
-        ceiling: None,
-        purchase_id: None,
-        quote: None,
-        suspicious: None,
-    }
+    Errand::new(Site::parse(url).unwrap(), Method::Get)
 }
 
 /// The same with a purchase id.

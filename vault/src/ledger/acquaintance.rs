@@ -1,0 +1,135 @@
+//! What is known of a host from earlier payments: whom, where and with what it was paid, for how much, and what its name
+//! looks like. Must never forget, and never decide.
+//!
+//! What a payment says is known from the moment it is counted: a second one at the same time is then held against it.
+
+use std::collections::BTreeSet;
+
+use bursar_policy::caution::Acquaintance;
+use bursar_policy::digest::Digest;
+use bursar_policy::errand::PaymentId;
+use bursar_policy::likeness::{are_alike, shapes};
+use bursar_policy::limit::{PaymentFacts, TallyKey};
+use bursar_policy::money::Money;
+use bursar_policy::rules::Rules;
+use bursar_policy::site::Host;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::LedgerFault;
+use super::number::from_sql;
+use super::rows::Payment;
+use super::states::RowState;
+use super::tally;
+
+/// How many payments a usual price needs.
+const USUAL_AFTER: u64 = 3;
+
+/// How many names of one shape are looked at.
+const ALIKE_MAX: u32 = 16;
+
+pub(super) const FAMILIAR: &str = "SELECT 1 FROM familiar WHERE origin = ?1 AND kind = ?2 AND value = ?3";
+pub(super) const ANY_FAMILIAR: &str = "SELECT 1 FROM familiar WHERE origin = ?1 LIMIT 1";
+pub(super) const ALIKE: &str = "SELECT host FROM likeness WHERE shape = ?1 LIMIT ?2";
+pub(super) const LAST_BOUGHT: &str = "SELECT created_s FROM payment WHERE subject = ?1
+     AND state NOT IN ('voided', 'lapsed') ORDER BY seq DESC LIMIT 1";
+
+const LEARN: &str =
+    "INSERT INTO familiar (origin, kind, value, payment) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+const LEARN_SHAPE: &str = "INSERT INTO likeness (shape, host) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+
+/// What is known of the host of a payment with `facts`.
+pub(super) fn read(conn: &Connection, rules: &Rules, facts: &PaymentFacts) -> Result<Acquaintance, LedgerFault> {
+    let origin = facts.site.origin().to_string();
+    let paid_before = conn.prepare_cached(ANY_FAMILIAR)?.exists([&origin])?;
+    let [payee, network, asset] = [Fact::payee(facts), Fact::network(facts), Fact::asset(facts)];
+    let knows = |fact: Fact| -> Result<bool, LedgerFault> {
+        Ok(paid_before && conn.prepare_cached(FAMILIAR)?.exists(params![origin, fact.kind, fact.value])?)
+    };
+    let is_new_among_any = !paid_before && rules.allow_any_host();
+    Ok(Acquaintance {
+        paid_before,
+        payee: knows(payee)?,
+        network: knows(network)?,
+        asset: knows(asset)?,
+        usual: usual(conn, facts)?,
+        looks_like: if is_new_among_any { looks_like(conn, facts.site.host())? } else { None },
+    })
+}
+
+/// How many seconds ago the same request was counted last, unless that came to nothing for certain.
+pub(super) fn bought_ago_s(conn: &Connection, subject: &Digest, now_s: u64) -> Result<Option<u64>, LedgerFault> {
+    let found: Option<i64> =
+        conn.prepare_cached(LAST_BOUGHT)?.query_row([subject.to_string()], |row| row.get(0)).optional()?;
+    Ok(found.map(from_sql).transpose()?.map(|at_s| now_s.saturating_sub(at_s)))
+}
+
+/// Learns what the payment, just counted, says of its host.
+pub(super) fn learn(conn: &Connection, payment: &Payment) -> Result<(), LedgerFault> {
+    let facts = payment.facts();
+    let origin = facts.site.origin().to_string();
+    let is_new = !conn.prepare_cached(ANY_FAMILIAR)?.exists([&origin])?;
+    for fact in [Fact::payee(&facts), Fact::network(&facts), Fact::asset(&facts)] {
+        remember(conn, &origin, &fact, &payment.id)?;
+    }
+    if is_new {
+        let host = facts.site.host();
+        let name = host.to_string();
+        for shape in shapes(host) {
+            conn.prepare_cached(LEARN_SHAPE)?.execute([&shape, &name])?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a payment of an older ledger is one to learn from: nothing is known from what came to nothing.
+pub(super) fn counts(payment: &Payment) -> bool {
+    !matches!(payment.state, RowState::Voided | RowState::Lapsed)
+}
+
+/// One thing that a host was paid with.
+struct Fact {
+    kind: &'static str,
+    value: String,
+}
+
+impl Fact {
+    fn payee(facts: &PaymentFacts) -> Self {
+        Self { kind: "payee", value: format!("{}:{}", facts.asset.chain, facts.payee) }
+    }
+
+    fn network(facts: &PaymentFacts) -> Self {
+        Self { kind: "network", value: facts.asset.chain.to_string() }
+    }
+
+    fn asset(facts: &PaymentFacts) -> Self {
+        Self { kind: "asset", value: facts.asset.to_string() }
+    }
+}
+
+fn remember(conn: &Connection, origin: &str, fact: &Fact, payment: &PaymentId) -> Result<(), LedgerFault> {
+    conn.prepare_cached(LEARN)?.execute(params![origin, fact.kind, fact.value, payment.as_str()])?;
+    Ok(())
+}
+
+/// The mean of all payments of the host in the currency of this one.
+fn usual(conn: &Connection, facts: &PaymentFacts) -> Result<Option<Money>, LedgerFault> {
+    let key = TallyKey::of_host(facts);
+    let tally = tally::read(conn, key.as_str())?;
+    let all = tally::plus(tally.pending, tally.spent)?;
+    let mean = (USUAL_AFTER <= all.count).then(|| all.atto.checked_div(u128::from(all.count))).flatten();
+    Ok(mean.map(|atto| Money::new(facts.money.currency(), atto)))
+}
+
+/// A host that was paid before and that `host` looks like.
+fn looks_like(conn: &Connection, host: &Host) -> Result<Option<String>, LedgerFault> {
+    let mut statement = conn.prepare_cached(ALIKE)?;
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    for shape in shapes(host) {
+        let found = statement.query_map(params![shape, ALIKE_MAX], |row| row.get::<_, String>(0))?;
+        for known in found {
+            seen.insert(known?);
+        }
+    }
+    let alike = |known: &String| known.parse::<Host>().is_ok_and(|known| are_alike(host, &known));
+    Ok(seen.into_iter().find(alike))
+}
