@@ -125,7 +125,8 @@ text_form!(Window, "a window such as \"24h\" or \"lifetime\"");
 pub struct Limit {
     /// Whose payments.
     pub scope: Scope,
-    /// Which tag, for [`Scope::Tag`] and for nothing else.
+    /// Which tag, for [`Scope::Tag`]; for [`Scope::Host`] the mark of the one `[[host]]` entry that it is about, if
+    /// it is about one.
     pub tag: Option<Tag>,
     /// How far back.
     pub window: Window,
@@ -151,11 +152,79 @@ struct Written {
     count: Option<u32>,
 }
 
+/// One limit over the payments of the `[[host]]` entry that it is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "WrittenOwn", into = "WrittenOwn")]
+pub struct OwnLimit {
+    /// How far back.
+    pub window: Window,
+    /// The most money.
+    pub max: Option<Money>,
+    /// The most payments.
+    pub count: Option<u32>,
+}
+
+/// `[[host.limit]]` as it is written.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenOwn {
+    window: WrittenWindow,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time_zone: Option<Zone>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max: Option<Money>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
+}
+
+impl OwnLimit {
+    /// As a limit over the payments that carry `mark`, that of the entry.
+    #[must_use]
+    pub const fn of_entry(self, mark: Tag) -> Limit {
+        let Self { window, max, count } = self;
+        Limit { scope: Scope::Host, tag: Some(mark), window, max, count }
+    }
+}
+
+impl TryFrom<WrittenOwn> for OwnLimit {
+    type Error = LimitFault;
+
+    fn try_from(written: WrittenOwn) -> Result<Self, LimitFault> {
+        let WrittenOwn { window, time_zone, max, count } = written;
+        Ok(Self { window: window.in_zone(time_zone)?, max, count })
+    }
+}
+
+impl From<OwnLimit> for WrittenOwn {
+    fn from(limit: OwnLimit) -> Self {
+        let (window, time_zone) = WrittenWindow::of(limit.window);
+        Self { window, time_zone, max: limit.max, count: limit.count }
+    }
+}
+
 /// A window without its time zone, which has a place of its own.
 #[derive(Clone, Copy)]
 enum WrittenWindow {
     Calendar(Unit),
     Whole(Window),
+}
+
+impl WrittenWindow {
+    fn in_zone(self, zone: Option<Zone>) -> Result<Window, LimitFault> {
+        match (self, zone) {
+            (Self::Calendar(unit), Some(zone)) => Ok(Window::Calendar { unit, zone }),
+            (Self::Calendar(unit), None) => Err(LimitFault::NoZone(unit)),
+            (Self::Whole(_), Some(_)) => Err(LimitFault::IdleZone),
+            (Self::Whole(window), None) => Ok(window),
+        }
+    }
+
+    const fn of(window: Window) -> (Self, Option<Zone>) {
+        match window {
+            Window::Calendar { unit, zone } => (Self::Calendar(unit), Some(zone)),
+            Window::Rolling { .. } | Window::Lifetime => (Self::Whole(window), None),
+        }
+    }
 }
 
 impl FromStr for WrittenWindow {
@@ -204,23 +273,14 @@ impl TryFrom<Written> for Limit {
             (Scope::Tag, Some(_)) | (_, None) => {}
             (_, Some(_)) => return Err(LimitFault::IdleTag),
         }
-        let window = match (window, time_zone) {
-            (WrittenWindow::Calendar(unit), Some(zone)) => Window::Calendar { unit, zone },
-            (WrittenWindow::Calendar(unit), None) => return Err(LimitFault::NoZone(unit)),
-            (WrittenWindow::Whole(_), Some(_)) => return Err(LimitFault::IdleZone),
-            (WrittenWindow::Whole(window), None) => window,
-        };
-        Ok(Self { scope, tag, window, max, count })
+        Ok(Self { scope, tag, window: window.in_zone(time_zone)?, max, count })
     }
 }
 
 impl From<Limit> for Written {
     fn from(limit: Limit) -> Self {
         let Limit { scope, tag, window, max, count } = limit;
-        let (window, time_zone) = match window {
-            Window::Calendar { unit, zone } => (WrittenWindow::Calendar(unit), Some(zone)),
-            Window::Rolling { .. } | Window::Lifetime => (WrittenWindow::Whole(window), None),
-        };
+        let (window, time_zone) = WrittenWindow::of(window);
         Self { scope, tag, window, time_zone, max, count }
     }
 }
@@ -289,6 +349,8 @@ pub struct TallyKey(String);
 
 impl TallyKey {
     fn new(scope: Scope, tag: Option<Tag>, facts: &PaymentFacts, currency: Option<Currency>) -> Self {
+        // The payments of one entry are found by its mark, as those of a tag are.
+        let scope = if tag.is_some() { Scope::Tag } else { scope };
         let subject = match scope {
             Scope::All => String::new(),
             Scope::Session => format!("|{}", facts.session),

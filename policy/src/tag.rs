@@ -3,6 +3,11 @@
 use core::fmt;
 use core::str::FromStr;
 
+use alloc::string::ToString as _;
+
+use crate::digest::Digest;
+use crate::path_prefix::PathPrefix;
+use crate::site::Origin;
 use crate::text_form::text_form;
 
 /// The longest tag, in bytes.
@@ -21,6 +26,20 @@ impl Tag {
     pub fn as_str(&self) -> &str {
         let text = self.bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         core::str::from_utf8(text).unwrap_or_default()
+    }
+}
+
+impl Tag {
+    /// The mark of one `[[host]]` entry: what the payments of an entry with limits of its own carry, so that they can be
+    /// added up. `host-` and 19 hex digits of a digest of origin and path.
+    #[must_use]
+    pub fn of_entry(origin: &Origin, path: &PathPrefix) -> Self {
+        let digest =
+            Digest::of_parts(&[b"bursar host entry 1", origin.to_string().as_bytes(), path.as_str().as_bytes()]);
+        let mut bytes = [0; BYTES_MAX];
+        let mark = b"host-".iter().copied().chain(digest.to_string().into_bytes());
+        bytes.iter_mut().zip(mark).for_each(|(byte, letter)| *byte = letter);
+        Self { bytes }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `bursar check`: what the rules say, in sentences, and where they are wide. Asks no vault and changes nothing.
 
+mod caution;
 mod sentences;
 mod wide;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use bursar_policy::limit::Scope;
+use bursar_policy::limit::{OwnLimit, Scope};
 use bursar_policy::quantity::{ByteSize, Span};
 use bursar_policy::rules::draft::{ContentMode, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft};
 use bursar_policy::{Address, Asset, AssetId, ChainId, Currency, Limit, Method, Money, PathPrefix, Setting, Tag};
@@ -35,6 +35,12 @@ hours = "08:00-18:00"
 days = ["mon-fri", "sun"]
 time_zone = "Europe/Berlin"
 max_unresolved = 2
+first_payee = "pin"
+on_change = "allow"
+unusual_price = 10
+approve_over = ["0.02 USD", "1 EUR"]
+approve_tags = ["people"]
+no_recurring = "30d"
 
 [[limit]]
 scope = "tag"
@@ -61,6 +67,17 @@ allow_any_recipient = false
 max_per_payment = "0.01 USD"
 resource_hosts = ["cdn.example.com"]
 body_limit = "1 KiB"
+first_payee = "approve"
+on_change = "approve"
+unusual_price = 3
+approve_over = "0.01 USD"
+no_recurring = "1d"
+
+[[host.limit]]
+window = "week"
+time_zone = "UTC"
+max = "1.00 USD"
+count = 9
 
 [[payee]]
 address = "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"
@@ -114,6 +131,7 @@ fn tables() -> Vec<(&'static str, Value, BTreeSet<String>)> {
         ("payment", at("/properties/payment"), keys::<PaymentDraft>()),
         ("limit", at("/properties/limit/items"), keys::<Limit>()),
         ("host", at("/properties/host/items"), keys::<HostDraft>()),
+        ("host.limit", at("/properties/host/items/properties/limit/items"), keys::<OwnLimit>()),
         ("payee", at("/properties/payee/items"), keys::<PayeeDraft>()),
         ("asset", at("/properties/asset/items"), keys::<Asset>()),
         ("sandbox", at("/properties/sandbox"), keys::<SandboxDraft>()),
@@ -144,20 +162,21 @@ fn the_schema_requires_what_the_reader_misses() {
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for key in &keys {
             let mut file = whole.clone();
-            let row = match name {
-                "" => &mut file,
-                table => match file.get_mut(table).unwrap() {
-                    toml::Value::Array(rows) => rows[0].as_table_mut().unwrap(),
-                    one => one.as_table_mut().unwrap(),
-                },
-            };
-            row.remove(key).unwrap_or_else(|| panic!("the sample has no {name}.{key}"));
+            row_of(&mut file, name).remove(key).unwrap_or_else(|| panic!("the sample has no {name}.{key}"));
             let missed = file.try_into::<Draft>().is_err();
             // These two are required by what the sample has beside them.
-            let by_another = name == "limit" && ["tag", "time_zone"].contains(&key.as_str());
+            let by_another = name.ends_with("limit") && ["tag", "time_zone"].contains(&key.as_str());
             assert_eq!(missed, by_another || required.contains(key.as_str()), "{name}.{key}");
         }
     }
+}
+
+/// The table, the first one where there may be several; one inside another is told with a dot.
+fn row_of<'a>(file: &'a mut toml::Table, name: &str) -> &'a mut toml::Table {
+    name.split('.').filter(|part| !part.is_empty()).fold(file, |table, part| match table.get_mut(part).unwrap() {
+        toml::Value::Array(rows) => rows[0].as_table_mut().unwrap(),
+        one => one.as_table_mut().unwrap(),
+    })
 }
 
 #[test]
@@ -183,7 +202,10 @@ fn rules_that_can_be_used_are_right_by_the_schema() {
     rules_file::parse(
         &WHOLE
             .replace(", \"eip155:84532/erc20:0x808456652fdb597867f38412077A9182bf77359F\"", "")
-            .replace(", \"5 EUR\"", ""),
+            .replace(", \"5 EUR\"", "")
+            .replace(", \"1 EUR\"", "")
+            // A first payee is for sellers whose payees are not listed.
+            .replace("first_payee = \"approve\"", ""),
         Setting::Sandbox,
     )
     .unwrap();
@@ -247,6 +269,15 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("\"ca.pem\"", "\"../ca.pem\""),
         ("[sandbox]", "[sandbox]\nport = 1"),
         ("[[host]]", "[[hosts]]"),
+        ("first_payee = \"pin\"", "first_payee = \"any\""),
+        ("on_change = \"allow\"", "on_change = \"deny\""),
+        ("unusual_price = 10", "unusual_price = 1"),
+        ("unusual_price = 3", "unusual_price = \"3\""),
+        ("[\"0.02 USD\", \"1 EUR\"]", "[]"),
+        ("approve_tags = [\"people\"]", "approve_tags = [\"people\", \"people\"]"),
+        ("\"30d\"", "\"monthly\""),
+        ("window = \"week\"", "scope = \"host\"\nwindow = \"week\""),
+        ("count = 9", "count = 0"),
     ] {
         assert!(WHOLE.contains(from), "{from}");
         let text = WHOLE.replacen(from, to, 1);
@@ -311,19 +342,21 @@ fn swap(word: &str) -> String {
 
 /// The whole file with one key of one table spelt otherwise.
 fn respelt(whole: &toml::Table, table: &str, key: &str, mistyped: &str) -> String {
+    let mut file = whole.clone();
+    let row = row_of(&mut file, table);
+    let value = row.remove(key).unwrap();
+    row.insert(mistyped.to_owned(), value);
     let mut text = String::new();
-    for (name, value) in whole {
+    for (name, value) in &file {
         let rows = match value {
             toml::Value::Array(rows) => rows.clone(),
             one => vec![one.clone()],
         };
-        let shown = if table.is_empty() && name == key { mistyped } else { name };
         for row in rows {
             let (open, close) = if value.is_array() { ("[[", "]]") } else { ("[", "]") };
-            text.push_str(&format!("{open}{shown}{close}\n"));
+            text.push_str(&format!("{open}{name}{close}\n"));
             for (inner, value) in row.as_table().unwrap() {
-                let shown = if table == name && inner == key { mistyped } else { inner };
-                text.push_str(&format!("{shown} = {}\n", inline(value)));
+                text.push_str(&format!("{inner} = {}\n", inline(value)));
             }
         }
     }

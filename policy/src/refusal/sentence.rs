@@ -5,6 +5,7 @@ use core::fmt::{self, Display as _};
 
 use super::{AddressMember, BodyRefusal, Breach, DomainMember, ForbiddenPayee, MandatePart, Refusal};
 use crate::caution::Concern;
+use crate::limit::Scope;
 use crate::quantity::Span;
 
 /// Writes one lower-case sentence without a full stop.
@@ -110,6 +111,9 @@ fn of_an_offer(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         R::OverLimit { scope, tag, window, breach } => {
             match tag {
                 None => write!(out, "the limit `{scope}` over `{window}` would be exceeded: ")?,
+                Some(_mark) if *scope == Scope::Host => {
+                    write!(out, "the limit of this host entry over `{window}` would be exceeded: ")?;
+                }
                 Some(tag) => write!(out, "the limit of the tag `{tag}` over `{window}` would be exceeded: ")?,
             }
             limit(breach, out)

@@ -63,7 +63,11 @@ impl Rules {
         let ceilings = ceilings_of(&payment.max_per_payment)?;
         let assets = assets_of(&payment, assets, &ceilings)?;
         check_money(ceilings.values().copied(), &assets)?;
-        let limits = limits_of(limits)?;
+        let own = hosts.iter().flat_map(|host| {
+            let mark = Tag::of_entry(&host.origin, &host.path);
+            host.limits.iter().map(move |limit| limit.of_entry(mark))
+        });
+        let limits = limits_of(limits.into_iter().chain(own).collect())?;
         check_money(limits.iter().filter_map(|limit| limit.max), &assets)?;
         let recipients = recipients_of(&payment)?;
         let any_of_its_own = hosts.iter().any(|host| host.allow_any_recipient);
@@ -167,7 +171,7 @@ impl Rules {
             ceilings: self.host_ceilings(&host)?,
             max_unresolved: host.max_unresolved.map_or(Ok(self.max_unresolved), |own| unresolved(Some(own)))?,
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
-            tags: host.tags,
+            tags: marked(&host),
             path: host.path,
             resource_hosts: host.resource_hosts,
         })
@@ -206,6 +210,12 @@ impl Rules {
         }
         Ok(ceilings)
     }
+}
+
+/// The tags of an entry, and its mark where it has limits of its own.
+fn marked(host: &HostDraft) -> Vec<Tag> {
+    let mark = (!host.limits.is_empty()).then(|| Tag::of_entry(&host.origin, &host.path));
+    host.tags.iter().copied().chain(mark).collect()
 }
 
 fn default_methods() -> Vec<Method> {

@@ -13,6 +13,7 @@ const UNUSUAL: Range = Range { default: 0, least: 2, most: 1_000_000 };
 /// What of a payment sends it to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caution {
+    stated: Option<FirstPayee>,
     first_payee: Option<FirstPayee>,
     on_change: OnChange,
     unusual_times: Option<u32>,
@@ -23,6 +24,7 @@ impl Caution {
     /// What `[payment]` says.
     pub(super) fn general(payment: &PaymentDraft) -> Result<Self, RuleFault> {
         Ok(Self {
+            stated: payment.first_payee,
             first_payee: payment.allow_any_recipient.then(|| payment.first_payee.unwrap_or(FirstPayee::Pin)),
             on_change: payment.on_change.unwrap_or_default(),
             unusual_times: unusual(payment.unusual_price)?,
@@ -32,17 +34,18 @@ impl Caution {
 
     /// What holds for `host`: its own word, or else the general one.
     ///
-    /// Who is listed for it needs no pin, and a host with `allow_any_recipient` of its own has rotating payees, unless
-    /// it says itself what to do with the first.
+    /// Who is listed needs no pin, and the payees of a host with `allow_any_recipient` of its own rotate, unless the
+    /// rules say what to do with the first.
     pub(super) fn of_host(&self, host: &HostDraft) -> Result<Self, RuleFault> {
         let free = host.recipients.is_none() && (self.first_payee.is_some() || host.allow_any_recipient);
         let first_payee = match (free, host.first_payee) {
             (false, Some(_)) => return Err(RuleFault::IdleFirstPayee(host.origin.clone())),
             (false, None) => None,
             (true, Some(own)) => Some(own),
-            (true, None) => self.first_payee.filter(|_general| !host.allow_any_recipient),
+            (true, None) => self.stated.or_else(|| self.first_payee.filter(|_pin| !host.allow_any_recipient)),
         };
         Ok(Self {
+            stated: self.stated,
             first_payee,
             on_change: host.on_change.unwrap_or(self.on_change),
             unusual_times: unusual(host.unusual_price)?.or(self.unusual_times),

@@ -12,7 +12,7 @@ use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Method;
 use crate::hours::{Days, Hours};
-use crate::limit::Limit;
+use crate::limit::{Limit, OwnLimit};
 use crate::money::Money;
 use crate::path_prefix::PathPrefix;
 use crate::quantity::{ByteSize, Span};
@@ -204,6 +204,9 @@ pub struct HostDraft {
     /// The tags that every payment to this host carries.
     #[serde(default)]
     pub tags: Vec<Tag>,
+    /// Limits over the payments under this entry alone.
+    #[serde(default, rename = "limit")]
+    pub limits: Vec<OwnLimit>,
     /// `max_unresolved` for payments to this host, in place of that of `[payment]`.
     #[serde(default)]
     pub max_unresolved: Option<u32>,

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::RuleFault;
 use crate::calendar::Zone;
 use crate::hours::{Days, Hours, Opening};
-use crate::limit::{Limit, Window};
+use crate::limit::{Limit, Scope, Window};
 use crate::money::Money;
 use crate::tag::Tag;
 
@@ -47,7 +47,11 @@ pub(super) fn zones_of(limits: &[Limit]) -> Result<BTreeMap<Zone, TimeZone>, Rul
 
 /// A tag that nothing carries is a typing mistake, and a limit over it would hold nothing.
 pub(super) fn check_tags_of_limits(limits: &[Limit], carried: &BTreeSet<Tag>) -> Result<(), RuleFault> {
-    let idle = limits.iter().filter_map(|limit| limit.tag).find(|tag| !carried.contains(tag));
+    let idle = limits
+        .iter()
+        .filter(|limit| limit.scope == Scope::Tag)
+        .filter_map(|limit| limit.tag)
+        .find(|tag| !carried.contains(tag));
     idle.map_or(Ok(()), |tag| Err(RuleFault::IdleTag(tag)))
 }
 

@@ -78,6 +78,7 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         approve_over: None,
         no_recurring: None,
         tags: Vec::new(),
+        limits: Vec::new(),
         body_limit: None,
     }
 }

@@ -5,10 +5,10 @@ use std::fmt::Display;
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::quantity::{ByteSize, Span};
 use bursar_policy::rules::draft::HostDraft;
-use bursar_policy::{ContentMode, Limit, Method, Setting, Tag};
+use bursar_policy::{ContentMode, Limit, Method, Money, Setting, Tag};
 use bursar_vault::rules_file::Table;
 
-use super::{Reading, Told};
+use super::{Reading, Told, caution};
 
 /// What the rules say.
 pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
@@ -82,6 +82,7 @@ fn payment(read: &Reading<'_>) -> Vec<Told> {
         tell("an answer", format!("is kept up to {}", size(rules.body_cap_bytes())), "max_body"),
     ];
     told.extend(opening);
+    told.extend(caution::of_payment(read));
     told
 }
 
@@ -91,16 +92,20 @@ fn limited(limit: &Limit) -> String {
         (_, Some(tag)) => format!("the payments that carry the tag {tag}"),
         (other, None) => format!("the payments of each {other}"),
     };
-    let most = match (limit.max, limit.count) {
+    format!("{whose}: {}", at_most(limit.max, limit.count, limit.window))
+}
+
+fn at_most(max: Option<Money>, count: Option<u32>, window: Window) -> String {
+    let most = match (max, count) {
         (Some(max), Some(count)) => format!("{max} and {count} payments"),
         (Some(max), None) => max.to_string(),
         (None, Some(count)) => format!("{count} payments"),
         (None, None) => "nothing".to_owned(),
     };
-    match limit.window {
-        Window::Lifetime => format!("{whose}: at most {most}, for ever"),
-        Window::Calendar { .. } => format!("{whose}: at most {most} in each {}", limit.window),
-        Window::Rolling { .. } => format!("{whose}: at most {most} in any {}", limit.window),
+    match window {
+        Window::Lifetime => format!("at most {most}, for ever"),
+        Window::Calendar { .. } => format!("at most {most} in each {window}"),
+        Window::Rolling { .. } => format!("at most {most} in any {window}"),
     }
 }
 
@@ -147,6 +152,10 @@ fn seller(host: &HostDraft) -> String {
     if let Some(most) = host.max_unresolved {
         says.push_str(&format!("; no further payment after {most} lost"));
     }
+    for limit in &host.limits {
+        says.push_str(&format!("; its payments together: {}", at_most(limit.max, limit.count, limit.window)));
+    }
+    says.push_str(&caution::of_host(host));
     if !host.resource_hosts.is_empty() {
         says.push_str(&format!("; its terms may be for {}", joined(&host.resource_hosts, "")));
     }
@@ -158,7 +167,7 @@ fn tagged(tags: &[Tag]) -> String {
 }
 
 /// The items with commas, or `none`.
-fn joined(items: impl IntoIterator<Item = impl Display>, none: &str) -> String {
+pub(super) fn joined(items: impl IntoIterator<Item = impl Display>, none: &str) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
     if items.is_empty() { none.to_owned() } else { items.join(", ") }
 }

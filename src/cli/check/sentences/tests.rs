@@ -84,6 +84,8 @@ fn everything_that_is_written_is_told_on_its_line() {
         ),
         (Some(8), "an answer: is kept up to 2 MiB"),
         (Some(9), "a payment: is made only mon-fri in Europe/Berlin"),
+        (None, "a person: looks at every payee of a host but the first, where payees are not listed"),
+        (None, "a person: looks at a network or an asset that is new for a known host"),
         (Some(43), "payee: payments to 0x209693Bc6afc0C5328bA36FaF03C514EF312287C carry the tags people, data"),
         (Some(14), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
         (Some(20), "limit: the payments of each host: at most 3 payments, for ever"),
@@ -128,4 +130,61 @@ fn rules_that_allow_nothing_and_rules_that_allow_any_host_say_so() {
     let any = format!("{short}allow_any_host = true\n");
     let found = told(&any, Setting::Real);
     assert!(found.iter().any(|(line, told)| *line == Some(6) && told.starts_with("sellers: every https host")));
+}
+
+#[test]
+fn when_a_person_looks_is_told_for_all_and_for_one_host() {
+    let text = r#"[payment]
+max_per_payment = "5 USD"
+networks = ["eip155:84532"]
+assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
+allow_any_recipient = true
+first_payee = "approve"
+on_change = "allow"
+unusual_price = 10
+approve_over = "2 USD"
+approve_tags = ["gifts"]
+no_recurring = "30d"
+[[host]]
+origin = "https://one.example"
+tags = ["gifts"]
+first_payee = "pin"
+on_change = "approve"
+unusual_price = 3
+approve_over = "1 USD"
+no_recurring = "1d"
+[[host.limit]]
+window = "day"
+time_zone = "UTC"
+max = "4 USD"
+count = 2
+"#;
+    let wanted = [
+        (Some(6), "a person: looks at every payee of a host, the first as well, where payees are not listed"),
+        (Some(7), "a person: does not look at a network or an asset that is new for a known host"),
+        (Some(8), "a person: looks at a price above 10 times the usual one of a host"),
+        (Some(9), "a person: looks at a price above 2.00 USD"),
+        (Some(10), "a person: looks at every payment that carries gifts"),
+        (Some(11), "the same request: is paid for once in 30d, whatever the session and purchase id"),
+        (
+            Some(13),
+            "seller: https://one.example by GET, HEAD; the model sees nothing of an answer; its payments carry the tag \
+             gifts; its payments together: at most 4.00 USD and 2 payments in each day in UTC; a person looks at every \
+             payee of a host but the first, where payees are not listed; a person looks at a network or an asset that \
+             is new for a known host; a person looks at a price above 3 times its usual one; a person looks at a price \
+             above 1.00 USD; the same request is paid for once in 1d",
+        ),
+    ];
+    let found = told(text, Setting::Sandbox);
+    for (line, says) in wanted {
+        assert!(found.contains(&(line, says.to_owned())), "`{says}` is not in {found:#?}");
+    }
+}
+
+#[test]
+fn where_any_host_may_be_asked_a_person_looks_at_names_that_read_like_others() {
+    let any = "[payment]\nmax_per_payment = \"0.05 USD\"\nnetworks = []\nassets = []\nrecipients = []\nallow_any_host = true\n";
+    let found = told(any, Setting::Real);
+    let says = "a person: looks at a new host that reads like a known one, or mixes letters of several scripts";
+    assert!(found.contains(&(Some(6), says.to_owned())), "{found:#?}");
 }
