@@ -112,6 +112,16 @@ pub struct Acquaintance {
     pub looks_like: Option<String>,
 }
 
+/// How many payments a usual price needs.
+const USUAL_AFTER: u64 = 3;
+
+/// What a payment usually costs where `count` of them cost `sum` together: the mean, in whole steps, once there are three.
+#[must_use]
+pub fn usual_price(sum: Money, count: u64) -> Option<Money> {
+    let mean = (USUAL_AFTER <= count).then(|| sum.atto().checked_div(u128::from(count)))?;
+    mean.map(|atto| Money::new(sum.currency(), atto))
+}
+
 /// Every reason to let a person look at a payment with `facts` first; none when it may go ahead.
 ///
 /// `suspicious` is what the caller finds wrong with it. Nothing here is a permission: the gate, the limits and the

@@ -44,7 +44,7 @@ pub use asset::{Asset, AssetFault, AssetTable};
 pub use authorization::{Authorization, Domain, validity};
 pub use budget::{Admitted, SessionStanding, Standing, Total, Unresolved, Word, admit};
 pub use calendar::{Unit, Zone};
-pub use caution::{Acquaintance, Concern, concerns};
+pub use caution::{Acquaintance, Concern, concerns, usual_price};
 pub use chain::{Address, AddressFault, AssetId, ChainId};
 pub use digest::Digest;
 pub use errand::{ApprovalId, Body, BodyType, Errand, Method, PaymentId, PurchaseId, QuoteId, SessionId, SessionName};

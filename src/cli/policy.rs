@@ -1,6 +1,7 @@
 //! `bursar policy test` and `replay`: rules held against stories and against the past. Pays nothing, changes nothing.
 
 mod example;
+mod known;
 mod logged;
 mod past;
 mod replay;

@@ -35,7 +35,7 @@ fn five_dollars() -> Rules {
 }
 
 /// An open session of one dollar and nothing counted yet.
-fn standing(rules: &Rules) -> Standing {
+pub(crate) fn standing(rules: &Rules) -> Standing {
     let total = |limit: &Limit| Total { limit: *limit, key: limit.key(&facts()), amount: money("0 USD"), count: 0 };
     Standing {
         frozen: false,
@@ -58,7 +58,7 @@ fn standing(rules: &Rules) -> Standing {
     }
 }
 
-fn vetted(rules: &Rules, units: u128) -> Vetted<Terms> {
+pub(crate) fn vetted(rules: &Rules, units: u128) -> Vetted<Terms> {
     let document = challenge(vec![Offer { amount: Said::Text(units.to_string()), ..offer() }]);
     judge(rules, &errand(), &document, None, NOW_S).unwrap()
 }

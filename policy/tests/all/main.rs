@@ -9,6 +9,7 @@
 )]
 
 mod builders;
+mod caution;
 
 mod admission;
 mod amounts;

@@ -300,3 +300,52 @@ fn the_sandbox_table_is_for_sandboxes() {
     let local = [("networks", "[\"eip155:31337\", \"eip155:11155111\"]"), ("assets", "[]")];
     assert!(parse(&file(&local, ""), Setting::Sandbox).is_ok());
 }
+
+#[test]
+fn a_person_is_asked_about_something_that_can_happen() {
+    contradiction(&[("approve_tags", "[\"gifts\"]")], "", "`approve_tags` names `gifts`");
+    contradiction(&[("approve_tags", "[\"gifts\", \"gifts\"]")], "", "lists `gifts` twice");
+    for odd in ["0", "1", "1000001"] {
+        contradiction(&[("unusual_price", odd)], "", "give 2 to 1000000");
+    }
+    contradiction(&[("approve_over", "\"0 USD\"")], "", "allows nothing");
+    contradiction(&[("approve_over", "\"1 EUR\"")], "", "in a currency that no listed asset is in");
+    contradiction(&[("approve_over", "\"0.0000001 USD\"")], "", "is finer than the asset");
+    contradiction(&[("no_recurring", "\"367d\"")], "", "give 1s to 366d");
+    contradiction(&[("approval_lifetime", "\"59s\"")], "", "give 1m to 7d");
+    contradiction(&[("quarantine", "\"59s\"")], "", "give 1m to 31d");
+    contradiction(&[("quarantine_after", "0")], "", "give 1 to 1000");
+    let host = "[[host]]\norigin = \"https://a.test\"\n";
+    for own in ["unusual_price = 1", "approve_over = \"0 USD\"", "no_recurring = \"367d\""] {
+        assert!(parse(&file(&[], &format!("{host}{own}\n")), Setting::Real).is_err(), "{own}");
+    }
+}
+
+#[test]
+fn a_first_payee_is_for_hosts_whose_payees_are_not_listed() {
+    let one = "[\"0x1111111111111111111111111111111111111111\"]";
+    let listed = [("recipients", one), ("allow_any_recipient", "")];
+    let host = "[[host]]\norigin = \"https://a.test\"\nfirst_payee = \"pin\"\n";
+    contradiction(&listed, host, "the host `https://a.test` has a `first_payee`");
+    contradiction(&[], &format!("{host}recipients = {one}\n"), "although its payees are listed");
+    assert!(parse(&file(&listed, &format!("{host}allow_any_recipient = true\n")), Setting::Real).is_ok());
+    assert!(parse(&file(&[], host), Setting::Real).is_ok());
+}
+
+#[test]
+fn limits_of_a_host_entry_are_held_to_the_rules_of_all_limits() {
+    let own = |limit: &str| format!("[[host]]\norigin = \"https://a.test\"\n[[host.limit]]\n{limit}\n");
+    contradiction(&[], &own("window = \"24h\""), "has neither `max` nor `count`");
+    contradiction(&[], &own("window = \"24h\"\ncount = 0"), "which allows nothing");
+    contradiction(&[], &own("window = \"24h\"\nmax = \"0.0000001 USD\""), "is finer than the asset");
+    contradiction(&[], &own("window = \"24h\"\ncount = 1\n[[host.limit]]\nwindow = \"1d\"\ncount = 2"), "given twice");
+    refused(&[], &own("window = \"day\"\ncount = 1"), "needs a `time_zone`");
+    refused(&[], &own("window = \"24h\"\ncount = 1\nscope = \"host\""), "unknown field `scope`");
+    // Beside one of the same window for each host, and beside another entry's.
+    let both = format!(
+        "{}[[host]]\norigin = \"https://b.test\"\n[[host.limit]]\nwindow = \"24h\"\ncount = 1\n",
+        own("window = \"24h\"\ncount = 1")
+    );
+    let general = format!("[[limit]]\nscope = \"host\"\nwindow = \"24h\"\ncount = 9\n{both}");
+    assert_eq!(parse(&file(&[], &general), Setting::Real).unwrap().limits().len(), 3);
+}

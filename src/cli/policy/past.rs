@@ -6,10 +6,12 @@ use std::collections::HashMap;
 use bursar_policy::errand::BodyType;
 use bursar_policy::limit::Window;
 use bursar_policy::{
-    Acquaintance, Address, Body, ChainId, Errand, Limit, Money, Origin, PaymentFacts, Refusal, Rules, SessionId,
-    SessionStanding, Standing, TallyKey, Total, Unresolved, Word, admit, judge,
+    Address, Body, ChainId, Errand, Limit, Money, Origin, PaymentFacts, Refusal, Rules, SessionId, SessionStanding,
+    Standing, TallyKey, Total, Unresolved, Word, admit, judge,
 };
 use bursar_vault::protocol::{PastPayment, RowState};
+
+use super::known::Known;
 
 /// What would have become of the payments of a past, handed over in the order in which they were counted.
 #[derive(Debug)]
@@ -18,6 +20,7 @@ pub(super) struct Past<'r> {
     totals: HashMap<(Limit, TallyKey), Running>,
     sessions: HashMap<SessionId, Running>,
     lost: Vec<Lost>,
+    known: Known,
 }
 
 /// A payment that was allowed and ran out unresolved.
@@ -75,13 +78,14 @@ enum Counts {
 impl<'r> Past<'r> {
     /// A past of which nothing was told yet, under `rules`.
     pub(super) fn under(rules: &'r Rules) -> Self {
-        Self { rules, totals: HashMap::new(), sessions: HashMap::new(), lost: Vec::new() }
+        Self { rules, totals: HashMap::new(), sessions: HashMap::new(), lost: Vec::new(), known: Known::default() }
     }
 
     /// Whether the rules would have allowed this payment at its time, after those that were handed over before it.
     ///
     /// Terms, errand and time are those of the row, and the budget is that of its session. The size of a body is not
-    /// kept, so no limit on it is asked. A freeze or a latch of then is not asked about: no row was counted under one.
+    /// kept, so no limit on it is asked. What a person said then is not asked either: a payment that the rules would have
+    /// put before one is not allowed here. A freeze or a latch of then is not asked about: no row was counted under one.
     ///
     /// # Errors
     ///
@@ -116,6 +120,7 @@ impl<'r> Past<'r> {
             });
             totals.push(Total { limit: *limit, key, amount: Money::new(currency, sum.atto), count: sum.count });
         }
+        let subject = errand.subject();
         let unresolved = self.unresolved(&facts, now_s);
         let session = self.sessions.entry(past.session.clone()).or_default();
         let spent = session.at(Window::Lifetime, None, now_s);
@@ -133,12 +138,13 @@ impl<'r> Past<'r> {
             totals,
             unresolved,
             quarantined_until_s: None,
-            bought_ago_s: None,
-            acquaintance: Acquaintance::default(),
+            bought_ago_s: self.known.bought_ago_s(&subject, now_s),
+            acquaintance: self.known.of(self.rules, &facts),
             suspicious: None,
             word: Word::None,
         };
         let admitted = admit(self.rules, &standing, vetted, facts, now_s)?;
+        self.known.learn(admitted.facts(), subject, now_s);
         let entry = Entry { atto: admitted.money().atto(), end: end_of(past) };
         session.live.push(entry);
         for limit in self.rules.limits() {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use bursar_policy::caution::Acquaintance;
+use bursar_policy::caution::{Acquaintance, usual_price};
 use bursar_policy::digest::Digest;
 use bursar_policy::errand::PaymentId;
 use bursar_policy::likeness::{are_alike, shapes};
@@ -20,9 +20,6 @@ use super::number::from_sql;
 use super::rows::Payment;
 use super::states::RowState;
 use super::tally;
-
-/// How many payments a usual price needs.
-const USUAL_AFTER: u64 = 3;
 
 /// How many names of one shape are looked at.
 const ALIKE_MAX: u32 = 16;
@@ -116,8 +113,7 @@ fn usual(conn: &Connection, facts: &PaymentFacts) -> Result<Option<Money>, Ledge
     let key = TallyKey::of_host(facts);
     let tally = tally::read(conn, key.as_str())?;
     let all = tally::plus(tally.pending, tally.spent)?;
-    let mean = (USUAL_AFTER <= all.count).then(|| all.atto.checked_div(u128::from(all.count))).flatten();
-    Ok(mean.map(|atto| Money::new(facts.money.currency(), atto)))
+    Ok(usual_price(Money::new(facts.money.currency(), all.atto), all.count))
 }
 
 /// A host that was paid before and that `host` looks like.

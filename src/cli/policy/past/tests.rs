@@ -234,3 +234,52 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn what_the_rules_would_have_put_before_a_person_is_not_allowed() {
+    let free = |line: &str| {
+        let text = format!(
+            "[payment]\nmax_per_payment = \"0.10 USD\"\nnetworks = [\"eip155:84532\"]
+             assets = [\"eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e\"]
+             allow_any_recipient = true\nallow_any_host = true\n{line}"
+        );
+        rules_file::parse(&text, Setting::Real).unwrap()
+    };
+    let code = |rules: &Rules, pasts: &[PastPayment]| {
+        let mut past = Past::under(rules);
+        let last = pasts.iter().map(|one| past.admit(one)).last().unwrap();
+        last.err().map(|reasons| reasons[0].code())
+    };
+    let other = PastPayment {
+        terms: Terms {
+            payee: "0x5e11e4000000000000000000000000000000cafe".parse().unwrap(),
+            ..paid("one.example", 0).terms
+        },
+        ..paid("one.example", 9)
+    };
+    let dear = PastPayment {
+        terms: Terms { amount: "100000".parse().unwrap(), ..paid("one.example", 0).terms },
+        money: "0.10 USD".parse().unwrap(),
+        ..paid("one.example", 9)
+    };
+    let three = [0, 1, 2].map(|at_s| paid("one.example", at_s));
+    let after = |last: PastPayment| [three.as_slice(), &[last]].concat();
+    assert_eq!(code(&free(""), &after(paid("one.example", 9))), None);
+    assert_eq!(code(&free(""), &after(other)), Some("needs_approval"));
+    assert_eq!(code(&free(""), &after(dear.clone())), None);
+    assert_eq!(code(&free("unusual_price = 2"), &after(dear.clone())), None, "twice the usual is not above it");
+    assert_eq!(code(&free("approve_over = \"0.09 USD\""), &after(dear)), Some("needs_approval"));
+    assert_eq!(code(&free(""), &after(paid("0ne.example", 9))), Some("needs_approval"));
+    assert_eq!(code(&free(""), &after(paid("two.example", 9))), None);
+}
+
+#[test]
+fn the_same_again_too_soon_would_not_have_been_allowed() {
+    let rules = rules("no_recurring = \"1h\"\n");
+    let mut past = Past::under(&rules);
+    past.admit(&paid("one.example", 0)).unwrap();
+    let again = past.admit(&paid("one.example", HOUR - 1)).unwrap_err();
+    assert_eq!(again[0].code(), "recurring");
+    // What was not allowed is not known either.
+    past.admit(&paid("one.example", HOUR)).unwrap();
+}

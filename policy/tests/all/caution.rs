@@ -1,0 +1,153 @@
+//! When a person looks first: every concern by itself, what a yes takes the place of, and what it does not.
+
+use bursar_policy::rules::{FirstPayee, OnChange};
+use bursar_policy::*;
+use proptest::prelude::*;
+
+use crate::admission::facts;
+use crate::builders::*;
+
+/// A host that was paid with everything that `facts` say.
+fn friend() -> Acquaintance {
+    Acquaintance { paid_before: true, payee: true, network: true, asset: true, usual: None, looks_like: None }
+}
+
+fn seen(spoil: impl Fn(&mut Draft), known: &Acquaintance) -> Vec<Concern> {
+    let mut draft = draft();
+    spoil(&mut draft);
+    let rules = rules(draft);
+    let facts = PaymentFacts { tags: rules.tags(&facts().site, &address(PAYEE)), ..facts() };
+    concerns(&rules, &facts, known, None)
+}
+
+#[test]
+fn a_friend_at_a_usual_price_concerns_nobody() {
+    assert_eq!(seen(|_| {}, &friend()), []);
+    // A first payment is pinned without a word.
+    assert_eq!(seen(|_| {}, &Acquaintance::default()), []);
+}
+
+#[test]
+fn each_concern_comes_about_by_itself() {
+    let payee = address(PAYEE);
+    let changed = |spoil: fn(&mut Acquaintance)| {
+        let mut known = friend();
+        spoil(&mut known);
+        seen(|_| {}, &known)
+    };
+    assert_eq!(changed(|known| known.payee = false), [Concern::PayeeChanged { payee }]);
+    assert_eq!(changed(|known| known.network = false), [Concern::NetworkChanged { chain: ChainId::BASE }]);
+    assert_eq!(changed(|known| known.asset = false), [Concern::AssetChanged { asset: usdc() }]);
+    let approve = |draft: &mut Draft| draft.payment.first_payee = Some(FirstPayee::Approve);
+    assert_eq!(seen(approve, &Acquaintance::default()), [Concern::FirstPayee { payee }]);
+    assert_eq!(seen(approve, &friend()), []);
+    let (asked, threshold) = (money("0.01 USD"), money("0.009999 USD"));
+    let over = |draft: &mut Draft| draft.payment.approve_over = Some(rules::draft::Ceilings(vec![threshold]));
+    assert_eq!(seen(over, &friend()), [Concern::OverThreshold { asked, threshold }]);
+    let exactly = |draft: &mut Draft| draft.payment.approve_over = Some(rules::draft::Ceilings(vec![asked]));
+    assert_eq!(seen(exactly, &friend()), []);
+    let tag: Tag = "gifts".parse().unwrap();
+    let tagged = |draft: &mut Draft| {
+        draft.hosts[0].tags = vec![tag];
+        draft.payment.approve_tags = vec![tag];
+    };
+    assert_eq!(seen(tagged, &friend()), [Concern::Tagged { tag: Box::new(tag) }]);
+}
+
+#[test]
+fn unusual_is_above_so_many_times_the_mean() {
+    let times_five = |draft: &mut Draft| draft.payment.unusual_price = Some(5);
+    let usual_is = |usual: &str| Acquaintance { usual: Some(money(usual)), ..friend() };
+    assert_eq!(seen(times_five, &usual_is("0.002 USD")), []);
+    let (asked, usual) = (money("0.01 USD"), money("0.001999 USD"));
+    assert_eq!(seen(times_five, &usual_is("0.001999 USD")), [Concern::UnusualPrice { asked, usual }]);
+    assert_eq!(seen(times_five, &friend()), [], "nothing is usual yet");
+    assert_eq!(usual_price(money("0.30 USD"), 2), None);
+    assert_eq!(usual_price(money("0.30 USD"), 3), Some(money("0.10 USD")));
+}
+
+#[test]
+fn names_matter_where_any_host_may_be_asked_and_only_for_new_ones() {
+    let any = |draft: &mut Draft| {
+        draft.hosts = Vec::new();
+        draft.payment.allow_any_host = true;
+    };
+    let known = "api.merchant.test".to_owned();
+    let alike = Acquaintance { looks_like: Some(known.clone()), ..Acquaintance::default() };
+    assert_eq!(seen(any, &alike), [Concern::LooksAlike { known }]);
+    assert_eq!(seen(|_| {}, &alike), [], "a listed host is the operator's word");
+    assert_eq!(seen(any, &Acquaintance { looks_like: alike.looks_like, ..friend() }), []);
+}
+
+#[test]
+fn a_host_has_its_own_word_on_each() {
+    let (payee, chain) = (address(PAYEE), ChainId::BASE);
+    let moved = Acquaintance { payee: false, network: false, asset: false, ..friend() };
+    let own = |draft: &mut Draft| {
+        draft.payment.on_change = Some(OnChange::Allow);
+        draft.hosts[0].on_change = Some(OnChange::Approve);
+        draft.hosts[0].allow_any_recipient = true;
+    };
+    let both = [Concern::NetworkChanged { chain }, Concern::AssetChanged { asset: usdc() }];
+    assert_eq!(seen(own, &moved), both, "its payees rotate");
+    let pinned = |draft: &mut Draft| {
+        own(draft);
+        draft.payment.first_payee = Some(FirstPayee::Pin);
+    };
+    assert_eq!(seen(pinned, &moved)[0], Concern::PayeeChanged { payee }, "the rules say so of every first payee");
+    let listed = |draft: &mut Draft| draft.hosts[0].recipients = Some(vec![payee]);
+    assert_eq!(seen(listed, &Acquaintance { payee: false, ..friend() }), [], "the operator listed it");
+}
+
+fn acquaintance() -> impl Strategy<Value = Acquaintance> {
+    (any::<[bool; 4]>(), prop::option::of(0..100_000_u128), any::<bool>()).prop_map(|(known, usual, alike)| {
+        Acquaintance {
+            paid_before: known[0],
+            payee: known[1],
+            network: known[2],
+            asset: known[3],
+            usual: usual.map(|units| Money::new(Currency::USD, units * 1_000_000_000_000)),
+            looks_like: alike.then(|| "api.merchants.test".to_owned()),
+        }
+    })
+}
+
+proptest! {
+    /// A person's yes takes the place of concerns and of nothing else; a person's no is final.
+    #[test]
+    fn a_yes_allows_nothing_that_anything_but_a_concern_stands_against(
+        known in acquaintance(),
+        spent in 0..2_000_000_u128,
+        quarantined: bool,
+        frozen: bool,
+        doubt: bool,
+        unusual in prop::option::of(2..9_u32),
+    ) {
+        let mut wary = draft();
+        wary.payment.unusual_price = unusual;
+        let rules = rules(wary);
+        let with = |word: Word| {
+            let mut standing = crate::admission::standing(&rules);
+            standing.acquaintance = known.clone();
+            standing.session.spent = Money::new(Currency::USD, spent * 1_000_000_000_000);
+            standing.quarantined_until_s = quarantined.then_some(NOW_S + 1);
+            standing.frozen = frozen;
+            standing.suspicious = doubt.then(|| Quoted::of("hurry"));
+            standing.word = word;
+            admit(&rules, &standing, crate::admission::vetted(&rules, 10_000), facts(), NOW_S).map(|_| ())
+        };
+        let without = with(Word::None);
+        match (without.clone(), with(Word::Yes)) {
+            (Ok(()), yes) => prop_assert_eq!(yes, Ok(())),
+            (Err(reasons), yes) => {
+                let only_a_person = matches!(reasons.as_slice(), [Refusal::NeedsApproval { .. }]);
+                prop_assert_eq!(yes.is_ok(), only_a_person);
+                // Whatever else stands against it, a person is not asked about it.
+                let asked = reasons.iter().any(|reason| matches!(reason, Refusal::NeedsApproval { .. }));
+                prop_assert_eq!(asked, only_a_person);
+            }
+        }
+        let no = with(Word::No).unwrap_err();
+        prop_assert!(no.contains(&Refusal::ApprovalDenied));
+    }
+}
