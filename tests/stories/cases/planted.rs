@@ -20,6 +20,9 @@ type Play = fn(&Bench) -> End;
 const KINDS: &[(&[&str], Play)] = &[
     (&["symlink", "policy"], link),
     (&["parent directory", "0777"], open_parent),
+    (&["policy", "mode 06"], open_modes),
+    (&["policy", "is empty"], emptied),
+    (&["policy", "is missing"], missing),
     (&["hard-link"], second_name),
     (&["fifo"], no_plain_file),
     (&["edits policy", "while the server runs"], edited),
@@ -70,6 +73,25 @@ fn link(bench: &Bench) -> End {
 
 fn open_parent(bench: &Bench) -> End {
     fs::set_permissions(bench.folder.path(), Permissions::from_mode(0o777)).unwrap();
+    start(bench)
+}
+
+fn open_modes(bench: &Bench) -> End {
+    let modes = [0o644, 0o640, 0o660, 0o666, 0o602];
+    let start_with = |mode: u32| {
+        fs::set_permissions(bench.profile.rules(), Permissions::from_mode(mode)).unwrap();
+        start(bench)
+    };
+    all(modes.map(start_with).into())
+}
+
+fn emptied(bench: &Bench) -> End {
+    write(&bench.profile.rules(), "");
+    start(bench)
+}
+
+fn missing(bench: &Bench) -> End {
+    fs::remove_file(bench.profile.rules()).unwrap();
     start(bench)
 }
 
@@ -151,6 +173,9 @@ fn whatever_is_done_to_the_folder_no_vault_starts_with_what_others_could_have_pu
     for (steps, act) in [
         ("the policy is a symlink", "start_fail"),
         ("the parent directory has mode 0777", "start_fail"),
+        ("the policy has mode 0666", "start_fail"),
+        ("the policy is empty", "start_fail"),
+        ("the policy is missing", "start_fail"),
         ("a lax example is hard-linked to the policy", "start_fail"),
         ("a FIFO, a device, a directory or a very large file", "start_fail"),
         ("somebody edits policy and key words while the server runs", "continue"),

@@ -66,7 +66,9 @@ fn differences(row: &Row, scene: &Scene, played: &Played) -> Vec<String> {
         "hold" => check("not held", states.iter().all(|state| state == "exposed") && !outcomes.contains(&"free")),
         "release" => check("money is counted", spent(played) == "0.00 USD" && paid == 0),
         "refuse" => {
-            check("not refused", outcomes.last() == Some(&"refused"));
+            // Without terms there is nothing to refuse: it is told as what it is, by a code that stands for the reason.
+            let told = outcomes.last().copied().unwrap_or_default();
+            check("not refused", ["refused", "free", "failed"].contains(&told));
             let logged = scene::logged(played);
             let code = logged.first().map_or_else(|| last["code"].as_str().unwrap_or_default(), |code| code.as_str());
             if let Err(difference) = row.refused_with(&[code]) {
