@@ -102,7 +102,7 @@ async fn a_vault_that_cannot_start_is_told_by_a_code_and_without_a_path() {
 }
 
 /// The process id of the vault that answers.
-fn pid(stand: &Stand) -> Pid {
+pub(crate) fn pid(stand: &Stand) -> Pid {
     let (_, welcome) = OperatorClient::connect(&stand.profile).unwrap();
     Pid::from_raw(i32::try_from(welcome.pid).unwrap()).unwrap()
 }

@@ -178,8 +178,9 @@ const BOUND: &[(&str, &[&str])] = &[
     (
         "OP-011",
         &[
+            "a_serve_without_descriptors_to_spare_loses_no_money_from_sight",
+            "a_vault_without_descriptors_to_spare_loses_no_money_from_sight",
             "of_two_hundred_calls_at_once_as_many_run_as_there_are_places",
-            "two_hundred_and_fifty_six_agents_fit_and_the_operator_still_gets_in",
         ],
     ),
     (

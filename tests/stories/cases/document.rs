@@ -38,6 +38,9 @@ impl Answer {
     }
 }
 
+/// From a text of the corpus to the answer that carries it.
+type Carried = fn(&str) -> Answer;
+
 /// Runs a row that is about documents; `None` for any other row.
 pub(crate) fn run(row: &Row) -> Option<Result<(), String>> {
     let answers = answers(row)?;
@@ -113,7 +116,7 @@ fn answers(row: &Row) -> Option<Vec<Answer>> {
         }
     }
     // Exact bytes, as text or in hex, each alone or several.
-    let exact: [(&str, fn(&str) -> Answer); 5] = [
+    let exact: [(&str, Carried); 5] = [
         ("challenge_raw", Answer::in_header),
         ("challenge_hex", |digits| Answer::of_header(STANDARD.encode(hex::decode(digits).unwrap()).into_bytes())),
         ("headers_raw", |value| Answer::of_header(value.as_bytes().to_vec())),
