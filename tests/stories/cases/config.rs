@@ -4,16 +4,15 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use bursar_policy::errand::{Errand, Method};
+use bursar_policy::ChainId;
 use bursar_policy::gate::may_visit;
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::{Rules, Setting};
-use bursar_policy::{ChainId, Site};
 use bursar_vault::rules_file::{self, RulesFault};
 use serde_json::value::RawValue;
 use toml::Value;
 
-use super::policy::{HOST, TEST_USDC, URL, USDC};
+use super::policy::{HOST, TEST_USDC, URL, USDC, get};
 use super::row::Row;
 
 /// A key of the corpus with its value, as TOML writes it.
@@ -73,9 +72,7 @@ fn read(text: &str) -> Result<Rules, RulesFault> {
 }
 
 fn refused(rules: &Rules) -> Vec<&'static str> {
-    let site = Site::parse(URL).unwrap();
-    let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
-    may_visit(rules, &errand).err().unwrap_or_default().iter().map(Refusal::code).collect()
+    may_visit(rules, &get(URL)).err().unwrap_or_default().iter().map(Refusal::code).collect()
 }
 
 /// The text, and the text with each value that its remark offers instead (`# or "a", "b"`).

@@ -7,8 +7,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use bursar_policy::errand::{Errand, Method};
-use bursar_policy::{Amount, ChainId, Site, Terms, Version};
+use bursar_policy::{Amount, ChainId, Terms, Version};
 use bursar_vault::client::AgentClient;
 use bursar_vault::protocol::frame::{self, ASK_MAX_BYTES, REPLY_MAX_BYTES};
 use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, PROTOCOL, Signed};
@@ -16,7 +15,7 @@ use bursar_vault::sign;
 use serde_json::{Value, json};
 
 use super::bench::Bench;
-use super::policy::{TEST_USDC, URL, USDC};
+use super::policy::{TEST_USDC, URL, USDC, get};
 use super::row::Row;
 
 /// The account that the corpus pays from: whichever account the vault has.
@@ -114,8 +113,7 @@ fn check(bench: &Bench, row: &Row, request: &Value, signed: &Signed) -> Result<(
 fn asked(bench: &Bench, request: &Value) -> Result<Result<Signed, Vec<&'static str>>, String> {
     let Some(terms) = terms(request) else { return Ok(Err(vec!["unreadable"])) };
     let (agent, welcome) = AgentClient::connect(&bench.profile, None).unwrap();
-    let site = Site::parse(&format!("{URL}/{}/{}", terms.payee, terms.amount)).unwrap();
-    let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
+    let errand = get(&format!("{URL}/{}/{}", terms.payee, terms.amount));
     let codes = |refusals: Vec<bursar_policy::Refusal>| refusals.iter().map(bursar_policy::Refusal::code).collect();
     match agent.ask(&AgentAsk::Claim { errand }).unwrap() {
         AgentReply::Claimed(Claimed::New) => {}
