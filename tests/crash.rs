@@ -26,6 +26,8 @@ mod seller;
 mod shared;
 #[path = "crash/stand.rs"]
 mod stand;
+#[path = "crash/starved.rs"]
+mod starved;
 #[path = "stories/tls.rs"]
 mod tls;
 #[path = "crash/walk.rs"]

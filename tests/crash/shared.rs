@@ -6,7 +6,7 @@ use tokio::join;
 
 use crate::books::{Books, money};
 use crate::seller::{Hold, PRICE_UNITS};
-use crate::stand::Stand;
+use crate::stand::{Stand, write};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_clients_spend_one_budget_to_the_cent() {
@@ -85,8 +85,24 @@ async fn serve_starts_the_vault_that_is_not_there() {
     Books::of_the_vault(&stand.profile).hold_against(&stand.seller);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_vault_that_cannot_start_is_told_by_a_code_and_without_a_path() {
+    let stand = Stand::without_vault().await;
+    write(&stand.profile.rules(), "[payment]\nmax_per_paymant = \"500 USD\"\n");
+    let mut client = stand.serve();
+    let told = client.buy(&stand.seller.url("/page"), None).await;
+    assert_eq!((&told["outcome"], &told["code"]), (&"failed".into(), &"vault_unavailable".into()), "{told}");
+    let told = told.to_string();
+    let home = stand.profile.home().to_str().unwrap();
+    for kept in [home, "bursar.toml", "agent.sock", "max_per_paymant", "500 USD"] {
+        assert!(!told.contains(kept), "the model hears of `{kept}`: {told}");
+    }
+    assert_eq!((stand.seller.payments(), stand.seller.nonces().len()), (0, 0));
+    assert!(stand.words().contains("max_per_payment"), "the operator is told: {}", stand.words());
+}
+
 /// The process id of the vault that answers.
-fn pid(stand: &Stand) -> Pid {
+pub(crate) fn pid(stand: &Stand) -> Pid {
     let (_, welcome) = OperatorClient::connect(&stand.profile).unwrap();
     Pid::from_raw(i32::try_from(welcome.pid).unwrap()).unwrap()
 }

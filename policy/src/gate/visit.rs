@@ -22,7 +22,7 @@ pub(super) fn check(rules: &Rules, errand: &Errand, notes: &mut impl Notes) {
             notes.fail("host", Refusal::HostNotAllowed { origin });
         }
         Some(rule) => {
-            notes.pass("host", errand.site.origin());
+            notes.pass("host", &format_args!("{}{}", errand.site.origin(), rule.path().after_origin()));
             notes.check("method", method(rule, errand));
             notes.check("body", body(rule, errand));
         }

@@ -119,6 +119,18 @@ fn every_entry_is_told_with_its_path() {
     assert_eq!(rules.origins().count(), 1);
 }
 
+#[test]
+fn the_entry_that_covered_an_errand_is_noted_with_its_path() {
+    let note = |path: &str| {
+        let errand = Errand { site: format!("{ORIGIN}{path}").parse().unwrap(), ..errand() };
+        let seen = inspect(&parts(), &errand, &challenge(vec![offer()]), None, NOW_S);
+        seen.document.into_iter().find(|finding| finding.rule == "host").unwrap().note
+    };
+    assert_eq!(note("/v1/data"), ORIGIN);
+    assert_eq!(note("/Admin/users"), format!("{ORIGIN}/Admin/"));
+    assert_eq!(note("/Admin/reports/7"), format!("{ORIGIN}/Admin/reports/"));
+}
+
 /// Pieces that paths are made of, plain and disguised.
 fn piece() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![

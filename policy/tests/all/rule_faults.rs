@@ -185,7 +185,12 @@ fn limits_have_something_to_hold() {
     refused(&[], &calendar("24h", berlin), "a `time_zone` belongs to the windows `day`, `week` and `month`");
     refused(&[], &calendar("day in Europe/Berlin", ""), "with a `time_zone`");
     refused(&[], &calendar("year", berlin), "with a `time_zone`");
-    refused(&[], &calendar("week", "\ntime_zone = \"berlin\""), "a time zone is a name of the IANA database");
+    refused(
+        &[],
+        &calendar("week", "\ntime_zone = \"berlin\""),
+        "`berlin` is no time zone; give a name of the IANA database",
+    );
+    refused(&[], &calendar("week", "\ntime_zone = \"`\u{202e}\""), "`\\u{60}\\u{202e}` is no time zone");
     contradiction(
         &[],
         &calendar("day", berlin).repeat(2),
@@ -208,7 +213,7 @@ fn hours_and_days_have_a_place_and_allow_something() {
     contradiction(&[zone, ("days", "[\"mon-wed\", \"tue\"]")], "", "`days` lists `tue` twice");
     refused(&[zone, ("hours", "\"18:00-08:00\"")], "", "the earlier one first");
     refused(&[zone, ("days", "[\"monday\"]")], "", "days are `mon`");
-    refused(&[hours, ("time_zone", "\"CET+1\"")], "", "IANA database");
+    refused(&[hours, ("time_zone", "\"CET+1\"")], "", "`CET+1` is no time zone");
     let rules = parse(&file(&[hours, zone, ("days", "[\"mon-fri\"]")], ""), Setting::Real).unwrap();
     assert_eq!(rules.opening().unwrap().to_string(), "mon-fri 08:00-18:00 in Europe/Berlin");
     assert!(parse(&file(&[], ""), Setting::Real).unwrap().opening().is_none());

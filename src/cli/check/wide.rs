@@ -1,9 +1,9 @@
 //! What is wider, or narrower, than an operator may think. Warns; it never refuses and never repairs.
 
-use std::collections::BTreeSet;
+mod limits;
 
-use bursar_policy::limit::Scope;
-use bursar_policy::{ContentMode, Method, Money};
+use bursar_policy::rules::draft::HostDraft;
+use bursar_policy::{ContentMode, Method, Money, Tag};
 use bursar_vault::rules_file::{Place, Table};
 
 use super::{Reading, Told};
@@ -11,15 +11,24 @@ use super::{Reading, Told};
 /// What `init` suggests as the budget of a session, in steps of 10^-18: one whole unit of any currency.
 const BUDGET_ATTO: u128 = 1_000_000_000_000_000_000;
 
+/// With more payments than this lost to one host or payee, somebody should have looked.
+const UNRESOLVED_USUAL: u32 = 10;
+
 /// Every warning, in the order of the file.
 pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
     let mut told = Vec::new();
     ceilings(read, &mut told);
     empty_lists(read, &mut told);
     payees(read, &mut told);
-    limits(read, &mut told);
+    limits::of(read, &mut told);
+    unresolved(read, &mut told);
     hosts(read, &mut told);
     told
+}
+
+/// A `[[host]]` by what it is for: its origin, and its path where it is for a part.
+fn named(host: &HostDraft) -> String {
+    format!("{}{}", host.origin, host.path.after_origin())
 }
 
 fn payment(read: &Reading<'_>, key: &str) -> Option<Place> {
@@ -76,7 +85,7 @@ fn empty_lists(read: &Reading<'_>, told: &mut Vec<Told>) {
     for (row, host) in draft.hosts.iter().enumerate() {
         let mut empty = |is_empty: bool, key: &str, what: &str| {
             if is_empty {
-                let says = format!("{} has no {what}, so nothing is bought there", host.origin);
+                let says = format!("{} has no {what}, so nothing is bought there", named(host));
                 told.push(Told { about: "allows_nothing", says, place: Some(read.lines.place(Table::Host(row), key)) });
             }
         };
@@ -93,22 +102,9 @@ fn payees(read: &Reading<'_>, told: &mut Vec<Told>) {
         told.push(Told { about: "any_recipient", says, place: payment(read, "allow_any_recipient") });
     }
     for (row, host) in draft.hosts.iter().enumerate().filter(|(_, host)| host.allow_any_recipient) {
-        let says = format!("{} may name anybody as payee; list `recipients` where you know them", host.origin);
+        let says = format!("{} may name anybody as payee; list `recipients` where you know them", named(host));
         let place = Some(read.lines.place(Table::Host(row), "allow_any_recipient"));
         told.push(Told { about: "any_recipient", says, place });
-    }
-}
-
-fn limits(read: &Reading<'_>, told: &mut Vec<Told>) {
-    let currencies: BTreeSet<_> = read.rules.ceilings().map(Money::currency).collect();
-    for currency in currencies {
-        let of_all = read.rules.limits().iter().filter(|limit| matches!(limit.scope, Scope::All));
-        if of_all.filter_map(|limit| limit.max).all(|max| max.currency() != currency) {
-            let says = format!(
-                "no limit of scope `all` holds the sum of all payments in {currency}; only each session's budget does"
-            );
-            told.push(Told { about: "no_limit", says, place: None });
-        }
     }
 }
 
@@ -118,11 +114,12 @@ fn hosts(read: &Reading<'_>, told: &mut Vec<Told>) {
         told.push(Told { about: "any_host", says, place: payment(read, "allow_any_host") });
     }
     for (row, host) in read.draft.hosts.iter().enumerate() {
+        tags_left_out(read, row, host, told);
         let posts = host.methods.as_ref().is_some_and(|methods| methods.contains(&Method::Post));
         if posts && host.content == ContentMode::Text {
             let says = format!(
                 "{} gets what the model writes (POST) and the model reads what it answers (content = \"text\")",
-                host.origin
+                named(host)
             );
             told.push(Told {
                 about: "post_and_text",
@@ -130,6 +127,43 @@ fn hosts(read: &Reading<'_>, told: &mut Vec<Told>) {
                 place: Some(read.lines.place(Table::Host(row), "content")),
             });
         }
+    }
+}
+
+/// An entry for a part takes nothing over from the entry around it, tags included.
+fn tags_left_out(read: &Reading<'_>, row: usize, host: &HostDraft, told: &mut Vec<Told>) {
+    let is_around = |other: &&HostDraft| other.origin == host.origin && other.path != host.path && covers(other, host);
+    let around = read.draft.hosts.iter().filter(is_around).max_by_key(|other| other.path.as_str().len());
+    let Some(around) = around else { return };
+    let missing: Vec<String> =
+        around.tags.iter().filter(|tag| !host.tags.contains(tag)).map(|tag: &Tag| format!("`{tag}`")).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let says = format!(
+        "{} does not carry {} of {}, so payments there count for no limit of it; repeat it in `tags` if you mean it",
+        named(host),
+        missing.join(", "),
+        named(around)
+    );
+    let key = if host.tags.is_empty() { "path" } else { "tags" };
+    told.push(Told { about: "tag_left_out", says, place: Some(read.lines.place(Table::Host(row), key)) });
+}
+
+fn covers(other: &HostDraft, host: &HostDraft) -> bool {
+    host.path.as_str().starts_with(other.path.as_str())
+}
+
+fn unresolved(read: &Reading<'_>, told: &mut Vec<Told>) {
+    let mut tell = |most: Option<u32>, whose: &str, table: Table| {
+        if let Some(most) = most.filter(|most| UNRESOLVED_USUAL < *most) {
+            let says = format!("{whose} may lose {most} payments before the next one is refused; lower the number");
+            told.push(Told { about: "many_unresolved", says, place: Some(read.lines.place(table, "max_unresolved")) });
+        }
+    };
+    tell(read.draft.payment.max_unresolved, "one host or payee", Table::Payment);
+    for (row, host) in read.draft.hosts.iter().enumerate() {
+        tell(host.max_unresolved, &named(host), Table::Host(row));
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::super::check;
-use super::super::exit::Stop;
+use super::super::exit::{Exit, Stop};
 use super::super::explain::recorded::{self, Recorded};
 use crate::clock;
 use crate::wire::{Found, HeaderView, read};
@@ -24,14 +24,34 @@ const FILE_BYTES: u64 = 256 * 1024;
 pub(super) struct Case {
     /// The name of its folder.
     pub(super) story: String,
-    /// How it had to end, in words.
-    pub(super) wanted: String,
-    /// How it ended, in words.
-    pub(super) came: String,
-    /// Every reason of a refusal, the first one first.
-    pub(super) codes: Vec<String>,
-    /// Whether the two agree.
-    pub(super) as_wanted: bool,
+    /// How it had to end and how it ended, or why it could not be judged.
+    #[serde(flatten)]
+    pub(super) end: End,
+}
+
+/// How the judging of a story ended.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum End {
+    /// It was judged.
+    Judged {
+        /// How it had to end, in words.
+        wanted: String,
+        /// How it ended, in words.
+        came: String,
+        /// Every reason of a refusal, the first one first.
+        codes: Vec<String>,
+        /// Whether the two agree.
+        as_wanted: bool,
+    },
+    /// It could not be judged: a file cannot be read, or its rules cannot be used.
+    Unjudged {
+        /// One sentence that says why.
+        error: String,
+        /// The exit code that stands for it.
+        #[serde(skip)]
+        exit: Exit,
+    },
 }
 
 /// The rules for stories that bring none: those of the profile, read once and only when they are needed.
@@ -114,12 +134,18 @@ pub(super) fn folders(folder: &Path) -> Result<Vec<PathBuf>, Stop> {
     Ok(found)
 }
 
-/// Reads and judges the story in `folder`.
-///
+/// Reads and judges the story in `folder`; what is wrong with it is told in its place.
+pub(super) fn judge(folder: &Path, setting: Setting, default: &mut Default<'_>) -> Case {
+    let story = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+    let end = judged(folder, setting, default)
+        .unwrap_or_else(|Stop { exit, sentence }| End::Unjudged { error: sentence, exit });
+    Case { story, end }
+}
+
 /// # Errors
 ///
 /// A [`Stop`] with exit code 2 for a file that cannot be read, 4 for rules that cannot be used.
-pub(super) fn judge(folder: &Path, setting: Setting, default: &mut Default<'_>) -> Result<Case, Stop> {
+fn judged(folder: &Path, setting: Setting, default: &mut Default<'_>) -> Result<End, Stop> {
     let want = wanted(&folder.join("want.toml"))?;
     let path = folder.join("ask.json");
     let ask: Ask = serde_json::from_str(&text(&path)?).map_err(|fault| unreadable(&path, &fault))?;
@@ -137,8 +163,7 @@ pub(super) fn judge(folder: &Path, setting: Setting, default: &mut Default<'_>) 
         Ok(errand) => came_of(rules, &errand, &reply),
         Err(unusable) => Came::Refuse(vec![unusable.code]),
     };
-    Ok(Case {
-        story: folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned(),
+    Ok(End::Judged {
         as_wanted: want.agrees(&came),
         wanted: want.words(),
         came: came.words(),

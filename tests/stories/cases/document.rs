@@ -38,6 +38,9 @@ impl Answer {
     }
 }
 
+/// From a text of the corpus to the answer that carries it.
+type Carried = fn(&str) -> Answer;
+
 /// Runs a row that is about documents; `None` for any other row.
 pub(crate) fn run(row: &Row) -> Option<Result<(), String>> {
     let answers = answers(row)?;
@@ -106,23 +109,30 @@ fn answers(row: &Row) -> Option<Vec<Answer>> {
     if let Some(challenge) = input.get("challenge") {
         return Some(vec![Answer::in_header(&challenge.to_string())]);
     }
-    if let Some(challenges) = input.get("challenges").and_then(Value::as_array) {
-        return Some(challenges.iter().map(|challenge| Answer::in_header(&challenge.to_string())).collect());
+    // Documents, one after another.
+    for name in ["challenges", "challenge_each", "each"] {
+        if let Some(challenges) = input.get(name).and_then(Value::as_array) {
+            return Some(challenges.iter().map(|challenge| Answer::in_header(&challenge.to_string())).collect());
+        }
     }
-    if let Some(raw) = row.text("/challenge_raw") {
-        return Some(vec![Answer::in_header(raw)]);
+    // Exact bytes, as text or in hex, each alone or several.
+    let exact: [(&str, Carried); 5] = [
+        ("challenge_raw", Answer::in_header),
+        ("challenge_hex", |digits| Answer::of_header(STANDARD.encode(hex::decode(digits).unwrap()).into_bytes())),
+        ("headers_raw", |value| Answer::of_header(value.as_bytes().to_vec())),
+        ("body_raw", |text| Answer::of_body(text.as_bytes().to_vec())),
+        ("body_hex", |digits| Answer::of_body(hex::decode(digits).unwrap())),
+    ];
+    for (name, answer) in exact {
+        let mut values = row.texts(&format!("/{name}_each"));
+        values.extend(row.text(&format!("/{name}")).map(str::to_owned));
+        if !values.is_empty() {
+            return Some(values.iter().map(|value| answer(value)).collect());
+        }
     }
     if let Some(document) = input.pointer("/headers/payment-required") {
         let body = input.get("body").map_or_else(|| "{}".to_owned(), Value::to_string);
         return Some(vec![Answer { body: body.into_bytes(), ..Answer::in_header(&document.to_string()) }]);
-    }
-    let values = row.texts("/headers_raw_each");
-    if !values.is_empty() {
-        return Some(values.into_iter().map(|value| Answer::of_header(value.into_bytes())).collect());
-    }
-    let bodies = row.texts("/body_hex_each");
-    if !bodies.is_empty() {
-        return Some(bodies.iter().map(|body| Answer::of_body(hex::decode(body).unwrap())).collect());
     }
     let body = input.get("body").filter(|body| body.get("x402Version").is_some());
     body.map(|body| vec![Answer::of_body(body.to_string().into_bytes())])

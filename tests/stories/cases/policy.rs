@@ -1,5 +1,7 @@
 //! The corpus's reference policy as rules of ours, with the changes that a row makes to it.
 
+use bursar_policy::Site;
+use bursar_policy::errand::{Errand, Method};
 use bursar_policy::money::{Currency, Money};
 use bursar_policy::rules::{Rules, Setting};
 
@@ -23,6 +25,12 @@ const ATTO_OF_A_UNIT: u128 = 1_000_000_000_000;
 /// `units` of a token with six decimals as money.
 pub(crate) fn dollars(units: u128) -> Money {
     Money::new(Currency::USD, units * ATTO_OF_A_UNIT)
+}
+
+/// A GET of `url`, and nothing further said about it.
+pub(crate) fn get(url: &str) -> Errand {
+    let site = Site::parse(url).unwrap();
+    Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None }
 }
 
 /// The rules of `row`.

@@ -9,14 +9,8 @@ use serde_json::Value;
 
 use super::document::{Answer, outcome};
 use super::policy;
-use super::row::{Expected, Row};
-use super::{CORPUS, policy::URL};
-
-/// Captures that this buyer does not end as the corpus suggests, and why.
-const OTHERWISE: &[(&str, &str)] = &[
-    ("r52-turbo-ardrive", "only its uploads are streams, and the tools take no stream: this call has no body"),
-    ("r54-nickeljoke", "it sells on a test network, and these are the rules of a main one"),
-];
+use super::row::Row;
+use super::{CORPUS, otherwise, policy::URL};
 
 /// The captures: file name and content. `None` where there is no corpus.
 fn captures() -> Option<Vec<(String, Value)>> {
@@ -40,19 +34,19 @@ fn every_capture_of_a_real_seller_ends_in_terms_or_in_a_named_reason() {
         if capture["status"] != 402 {
             continue;
         }
-        let row = Row { id: name.clone(), area: String::new(), input: Value::Null, expected: no_expectation() };
-        let result = outcome(&policy::rules(&any_host(row)), &errand(capture), &answer(capture));
+        let any_host = Row::ours("", serde_json::json!({ "policy": { "hosts": ["*"] } }), "", 0);
+        let result = outcome(&policy::rules(&any_host), &errand(capture), &answer(capture));
         let told = capture["expected_reference_buyer"].as_str().unwrap_or_default();
         match &result {
             Ok(_) => payable += 1,
             Err(_) => refused += 1,
         }
-        let otherwise = OTHERWISE.iter().any(|(known, _)| known == name);
+        let is_otherwise = otherwise::kind(name).is_some();
         let differs = match &result {
             Ok(_) => told.starts_with("refuse"),
             Err(codes) => codes.is_empty() || told.starts_with("pay"),
         };
-        if differs != otherwise {
+        if differs != is_otherwise {
             wrong.push(format!("{name}: `{told}`, got {:?}", result.map(|(_, terms)| terms.amount)));
         }
     }
@@ -92,14 +86,6 @@ fn addresses(value: &Value, see: &mut impl FnMut(&str)) {
         Value::Array(items) => items.iter().for_each(|item| addresses(item, see)),
         _ => {}
     }
-}
-
-fn no_expectation() -> Expected {
-    Expected { act: String::new(), reason: None, signed: 0, ledger: None }
-}
-
-fn any_host(row: Row) -> Row {
-    Row { input: serde_json::json!({ "policy": { "hosts": ["*"] } }), ..row }
 }
 
 fn answer(capture: &Value) -> Answer {

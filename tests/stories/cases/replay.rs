@@ -49,18 +49,26 @@ fn differences(row: &Row, scene: &Scene, played: &Played) -> Vec<String> {
             check("not settled", states.iter().all(|state| state == "settled"));
         }
         "serve" => {
-            // A seller's claim may settle a row, and without one nobody knows; in every limit the two count alike.
-            let claimed = row.expected.ledger.as_deref() == Some("held");
+            // What a seller contradicts is told as unresolved; whoever delivers without a word of money is paid.
             let outcome = outcomes.last().copied().unwrap_or_default();
+            let is_held = row.expected.ledger.as_deref() == Some("held");
             let served_as = if row.expected.signed == 0 { "free" } else { "paid" };
-            check("not served", outcome == served_as || (claimed && outcome == "unresolved"));
+            check("not served", outcome == served_as || (is_held && outcome == "unresolved"));
             check("nothing was delivered", last.get("content").is_some());
-            check("another state", states.iter().all(|state| state == "settled" || (claimed && state == "exposed")));
+            let state = if is_held { "exposed" } else { "settled" };
+            check("another state", states.iter().all(|found| found == state));
             check("other bytes than were sent", scene.goods.as_deref().is_none_or(|goods| served(last, goods)));
+        }
+        "free" | "failed" => {
+            let told = (last["outcome"].as_str(), last["code"].as_str());
+            check("told as something else", told == (Some(row.expected.act.as_str()), row.expected.reason.as_deref()));
         }
         "hold" => check("not held", states.iter().all(|state| state == "exposed") && !outcomes.contains(&"free")),
         "release" => check("money is counted", spent(played) == "0.00 USD" && paid == 0),
         "refuse" => {
+            // Without terms there is nothing to refuse: it is told as what it is, by a code that stands for the reason.
+            let told = outcomes.last().copied().unwrap_or_default();
+            check("not refused", ["refused", "free", "failed"].contains(&told));
             let logged = scene::logged(played);
             let code = logged.first().map_or_else(|| last["code"].as_str().unwrap_or_default(), |code| code.as_str());
             if let Err(difference) = row.refused_with(&[code]) {

@@ -36,6 +36,12 @@ impl Row {
         Some(text.lines().filter(|line| !line.trim().is_empty()).map(row).collect())
     }
 
+    /// A row of our own: what is given, what is done, and how many signatures there may be.
+    pub(crate) fn ours(area: &str, input: Value, act: &str, signed: usize) -> Self {
+        let expected = Expected { act: act.to_owned(), reason: None, signed, ledger: None };
+        Self { id: format!("our {act}"), area: area.to_owned(), input, expected }
+    }
+
     /// The text at `pointer` of the input.
     pub(crate) fn text(&self, pointer: &str) -> Option<&str> {
         self.input.pointer(pointer).and_then(Value::as_str)

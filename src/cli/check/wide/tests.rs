@@ -81,3 +81,89 @@ fn lists_that_allow_nothing_are_named() {
     let bare = NARROW.replace(asset, "[]").replace("[\"eip155:84532\"]", "[]");
     assert_eq!(warned(&bare), [("allows_nothing", Some(3)), ("allows_nothing", Some(4))]);
 }
+
+/// The warnings of [`NARROW`] with `more` behind it: what each says.
+fn said(more: &str) -> Vec<String> {
+    let text = format!("{NARROW}{more}");
+    let read = Reading::of(&text, Setting::Real).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
+    of(&read).into_iter().map(|told| format!("{}: {}", told.about, told.says)).collect()
+}
+
+#[test]
+fn a_warning_about_a_part_of_an_origin_says_which_part() {
+    let part = "path = \"/v1\"\nmethods = [\"POST\"]\ncontent = \"text\"\n";
+    let told = said(part);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("post_and_text: https://api.example.com/v1/ gets"), "{told:?}");
+    for (key, about) in [("recipients = []", "allows_nothing"), ("allow_any_recipient = true", "any_recipient")] {
+        let told = said(&format!("path = \"/v1\"\n{key}\n"));
+        assert!(told[0].starts_with(&format!("{about}: https://api.example.com/v1/ ")), "{told:?}");
+    }
+}
+
+#[test]
+fn an_entry_for_a_part_that_lacks_a_tag_of_what_is_around_it_is_named() {
+    let part = |path: &str, tags: &str| {
+        format!("\n[[host]]\norigin = \"https://api.example.com\"\npath = \"{path}\"\ntags = [{tags}]\n")
+    };
+    let around = "tags = [\"data\", \"people\"]\n";
+    assert_eq!(said(&format!("{around}{}", part("/v1", "\"people\", \"data\", \"more\""))), [""; 0]);
+    let told = said(&format!("{around}{}", part("/v1", "\"people\"")));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("tag_left_out: https://api.example.com/v1/ does not carry `data` of https://api.exa"));
+    // The nearest entry around it counts: what that one left out is told there.
+    let two = format!("{around}{}{}", part("/v1", "\"data\""), part("/v1/deep", "\"data\""));
+    let told = said(&two);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("/v1/ does not carry `people`"), "{told:?}");
+    assert_eq!(warned(&format!("{NARROW}{around}{}", part("/v1", ""))), [("tag_left_out", Some(18))]);
+    let other = part("/v1", "").replace("api.example", "other.example");
+    assert_eq!(said(&format!("{around}{other}")), [""; 0]);
+}
+
+#[test]
+fn a_window_of_the_calendar_wants_a_rolling_one_beside_it() {
+    let limit = |scope: &str, window: &str, holds: &str| {
+        let zone = if ["day", "week", "month"].contains(&window) { "time_zone = \"UTC\"\n" } else { "" };
+        format!("\n[[limit]]\n{scope}\nwindow = \"{window}\"\n{zone}{holds}\n")
+    };
+    let (all, host) = ("scope = \"all\"", "scope = \"host\"");
+    for window in ["day", "week", "month"] {
+        // The reference file has a rolling limit of a dollar.
+        assert_eq!(said(&limit(all, window, "max = \"1.00 USD\"")), [""; 0], "{window}");
+        assert_eq!(said(&limit(all, window, "max = \"0.99 USD\"")).len(), 1, "{window}");
+        assert_eq!(said(&limit(host, window, "max = \"1.00 USD\"")).len(), 1, "{window}");
+        assert_eq!(said(&limit(all, window, "count = 5")).len(), 1, "{window}");
+    }
+    let counted = limit(host, "day", "count = 5");
+    assert_eq!(said(&format!("{counted}{}", limit(host, "24h", "count = 5"))), [""; 0]);
+    assert_eq!(said(&format!("{counted}{}", limit(host, "24h", "count = 6"))).len(), 1);
+    assert_eq!(said(&format!("{counted}{}", limit(host, "59m", "count = 5"))).len(), 1);
+    assert_eq!(warned(&format!("{NARROW}{counted}")), [("twice_at_midnight", Some(17))]);
+    assert!(said(&counted)[0].contains("the limit `host` over `day in UTC` is full again at midnight"));
+}
+
+#[test]
+fn a_limit_of_a_tag_below_the_ceiling_of_what_carries_it_is_named() {
+    let limit =
+        |max: &str| format!("\n[[limit]]\nscope = \"tag\"\ntag = \"data\"\nwindow = \"7d\"\nmax = \"{max} USD\"\n");
+    let tags = "tags = [\"data\"]\n";
+    assert_eq!(said(&format!("{tags}{}", limit("0.05"))), [""; 0]);
+    assert_eq!(warned(&format!("{NARROW}{tags}{}", limit("0.04"))), [("tag_below_ceiling", Some(20))]);
+    let lower = format!("{tags}max_per_payment = \"0.01 USD\"\n");
+    assert_eq!(said(&format!("{lower}{}", limit("0.01"))), [""; 0]);
+    assert!(said(&format!("{lower}{}", limit("0.009")))[0].contains("may cost 0.01 USD, but"));
+    let payee = "\n[[payee]]\naddress = \"0x209693Bc6afc0C5328bA36FaF03C514EF312287C\"\ntags = [\"data\"]\n";
+    assert!(said(&format!("{payee}{}", limit("0.04")))[0].contains("may cost 0.05 USD, but"));
+}
+
+#[test]
+fn lengths_and_numbers_beyond_all_use_are_named() {
+    let limit = |window: &str| format!("\n[[limit]]\nscope = \"host\"\nwindow = \"{window}\"\ncount = 9\n");
+    assert_eq!(said(&limit("366d")), [""; 0]);
+    assert_eq!(said(&limit("lifetime")), [""; 0]);
+    assert_eq!(warned(&format!("{NARROW}{}", limit("367d"))), [("long_window", Some(17))]);
+    assert_eq!(said("max_unresolved = 10\n"), [""; 0]);
+    assert_eq!(warned(&format!("{NARROW}max_unresolved = 11\n")), [("many_unresolved", Some(14))]);
+    assert_eq!(changed("networks", "max_unresolved = 11\nnetworks"), [("many_unresolved", Some(3))]);
+}
