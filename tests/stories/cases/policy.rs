@@ -30,7 +30,7 @@ pub(crate) fn dollars(units: u128) -> Money {
 /// A GET of `url`, and nothing further said about it.
 pub(crate) fn get(url: &str) -> Errand {
     let site = Site::parse(url).unwrap();
-    Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None }
+    Errand::new(site, Method::Get)
 }
 
 /// The rules of `row`.

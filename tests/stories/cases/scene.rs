@@ -227,7 +227,7 @@ pub(crate) fn logged(played: &Played) -> Vec<String> {
 
 fn rules(of_the_host: &str) -> String {
     format!(
-        "[payment]\nmax_per_payment = \"0.05 USD\"\nnetworks = [\"eip155:84532\"]\nallow_any_recipient = true\n\
+        "[payment]\nmax_per_payment = \"0.05 USD\"\nnetworks = [\"eip155:84532\"]\nallow_any_recipient = true\non_change = \"allow\"\n\
          assets = [\"eip155:84532/erc20:{TEST_USDC}\", \"eip155:84532/erc20:{OTHER_TOKEN}\"]\n\
          [[host]]\norigin = \"https://api.merchant.test:{{port}}\"\nmethods = [\"GET\", \"POST\"]\n{of_the_host}\
          [[asset]]\nid = \"eip155:84532/erc20:{OTHER_TOKEN}\"\nsymbol = \"ONE\"\ndecimals = 18\ncurrency = \"USD\"\n\
