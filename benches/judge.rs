@@ -1,9 +1,12 @@
-//! How long the judge takes for one offer, with the floor beside it. `cargo bench --bench judge`
+//! How long the judge takes for one offer and what it allocates, with the floor beside it. `cargo bench --bench judge`
 #![expect(clippy::expect_used, reason = "a bench may stop")]
 
 use bursar_policy::rules::draft::Draft;
 use bursar_policy::{Challenge, Errand, Method, Offer, Rules, Said, Setting, Site, Version, judge};
 use divan::{Bencher, black_box};
+
+#[global_allocator]
+static COUNTED: divan::AllocProfiler = divan::AllocProfiler::system();
 
 const NOW_S: u64 = 1_800_000_000;
 

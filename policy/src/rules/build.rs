@@ -360,6 +360,9 @@ fn recipients_of(payment: &PaymentDraft) -> Result<Recipients, RuleFault> {
 
 fn listed_once(listed: &[Address]) -> Result<BTreeSet<Address>, RuleFault> {
     check_twice("recipients", listed.iter())?;
+    if listed.iter().any(Address::is_zero) {
+        return Err(RuleFault::ZeroRecipient);
+    }
     Ok(listed.iter().copied().collect())
 }
 

@@ -17,6 +17,9 @@ pub enum RuleFault {
     /// Both `recipients` and `allow_any_recipient`, or neither, under `[payment]`.
     #[error("[payment] needs exactly one of `recipients` and `allow_any_recipient = true`")]
     Recipients,
+    /// Nobody as a recipient.
+    #[error("`recipients` lists the zero address, where money is lost; remove it")]
+    ZeroRecipient,
     /// Both under one `[[host]]`.
     #[error("the host `{0}` has both `recipients` and `allow_any_recipient = true`; keep one of them")]
     HostRecipients(Origin),

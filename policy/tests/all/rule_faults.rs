@@ -57,6 +57,8 @@ fn recipients_are_listed_or_anybody() {
     contradiction(&[("recipients", one)], "", "exactly one of `recipients`");
     contradiction(&[("allow_any_recipient", "")], "", "exactly one of `recipients`");
     contradiction(&[("allow_any_recipient", "false")], "", "exactly one of `recipients`");
+    let nobody = "[\"0x0000000000000000000000000000000000000000\"]";
+    contradiction(&[("recipients", nobody), ("allow_any_recipient", "")], "", "the zero address");
     let host = "[[host]]\norigin = \"https://a.test\"\n";
     let both = format!("{host}recipients = {one}\nallow_any_recipient = true");
     contradiction(&[], &both, "both `recipients`");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bursar_policy::{AssetFault, AssetId, Limit, Money, Origin, PathPrefix, RuleFault, Scope, Window};
+use bursar_policy::{Address, AssetFault, AssetId, Limit, Money, Origin, PathPrefix, RuleFault, Scope, Window};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -147,6 +147,7 @@ impl<'t> Lines<'t> {
         };
         match fault {
             Fault::Recipients => payment("allow_any_recipient").line.or_else(|| self.header("payment")),
+            Fault::ZeroRecipient => self.last_text(&|text| text.parse::<Address>().is_ok_and(|payee| payee.is_zero())),
             Fault::HostRecipients(origin) => of_host(origin, &["allow_any_recipient", "origin"]),
             Fault::RecipientNotInPayment { origin, payee } => {
                 let payee = payee.to_string();
