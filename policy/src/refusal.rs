@@ -14,6 +14,7 @@ use crate::quoted::Quoted;
 use crate::site::SiteFault;
 use crate::tag::Tag;
 
+mod blame;
 mod code;
 mod sentence;
 

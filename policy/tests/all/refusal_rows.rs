@@ -213,6 +213,48 @@ fn dangers_are_told_from_mistakes() {
 }
 
 #[test]
+fn a_strike_is_what_no_honest_seller_does_whatever_it_is_asked() {
+    let strikes = rows().into_iter().map(|row| reason(row.1)).filter(Refusal::blames_the_seller);
+    let strikes: Vec<(&str, Severity)> = strikes.map(|refusal| (refusal.code(), refusal.severity())).collect();
+    let wanted = [
+        "address_not_public",
+        "terms_conflicting",
+        "resource_mismatch",
+        "offer_conflict",
+        "domain_mismatch",
+        "payee_forbidden",
+        "payee_not_allowed",
+    ];
+    assert_eq!(strikes, wanted.map(|code| (code, Severity::Security)));
+}
+
+#[test]
+fn asking_an_honest_seller_for_anything_is_no_strike_against_it() {
+    // Too dear, in other money, on other networks, twice on one network, with another method, body or ceiling.
+    let dear = Offer { amount: Said::text("97000000"), ..offer() };
+    let foreign = Offer { network: Said::text("eip155:1"), pay_to: Said::text("0x"), ..offer() };
+    let other_money = Offer { asset: Said::text("0x808456652fdb597867f38412077A9182bf77359F"), ..offer() };
+    let offers = [dear.clone(), foreign, other_money, Offer { max_timeout: Said::Number("1".to_owned()), ..dear }];
+    let errands = [
+        errand(),
+        Errand { method: Method::Post, ..errand() },
+        Errand { ceiling: Some(money("0.000001 USD")), ..errand() },
+        Errand { body: Some(Body { digest: Digest::of(b""), bytes: 1, kind: BodyType::Text }), ..errand() },
+    ];
+    for version in [Version::V1, Version::V2] {
+        for errand in &errands {
+            for kept in 1..1_usize << offers.len() {
+                let listed = (0..).zip(&offers).filter(|(place, _)| kept >> place & 1 == 1);
+                let listed = listed.map(|(_, offer)| offer.clone()).collect();
+                let document = Challenge { version, ..challenge(listed) };
+                let reasons = judged(&rules(draft()), errand, &document).unwrap_err();
+                assert!(!reasons.iter().any(Refusal::blames_the_seller), "{reasons:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn seller_text_is_escaped_wherever_it_is_shown() {
     let evil = "x`\u{202e}\n\u{1b}[31m\u{200b}é\u{0}".repeat(40);
     let said = || Said::text(evil.clone());
