@@ -164,6 +164,8 @@ impl<R: Resolver> Buyer<R> {
     async fn price(&self, errand: &Errand, body: Option<Vec<u8>>) -> Result<Quote, End> {
         let mut vault = self.wallet.open().await?;
         let rules = vault.rules();
+        // Before the first byte goes out, as a claim is for a purchase.
+        vault.quote(errand, None).await??;
         match self.terms(&rules, errand, body, &vault, &Progress::silent()).await {
             Ok(Judged::Free { content, note }) => Ok(Quote::Free { content, note }),
             Ok(Judged::Payable { terms, .. }) => {

@@ -171,15 +171,14 @@ impl AgentConversation {
     }
 
     fn quote(&self, errand: &Errand, terms: Option<Terms>) -> Result<AgentReply, Trouble> {
+        let Some(terms) = terms else {
+            return self.visit(errand);
+        };
         let session = self.session_for(errand)?;
         let mut refusals = Vec::new();
         if self.vault.wallet.is_locked() {
             refusals.push(Refusal::WalletLocked);
         }
-        let Some(terms) = terms else {
-            refusals.extend(self.vault.ledger.shut(&session)?);
-            return Ok(AgentReply::Quoted { quote: None, refusals });
-        };
         let id = QuoteId::from_random(random()?);
         let rules = self.vault.rules();
         let payer = self.vault.wallet.address();
@@ -191,6 +190,16 @@ impl AgentConversation {
         Ok(AgentReply::Quoted { quote, refusals })
     }
 
+    /// Whether a seller may be visited for a quote.
+    fn visit(&self, errand: &Errand) -> Result<AgentReply, Trouble> {
+        let refusals = Vec::from_iter(self.vault.ledger.quarantined(errand)?);
+        if !refusals.is_empty() {
+            let session = self.known_session()?;
+            self.vault.ledger.note_refused(Source::Vault, session.as_ref(), errand, &refusals);
+        }
+        Ok(AgentReply::Quoted { quote: None, refusals })
+    }
+
     fn report(&mut self, report: Report) -> Result<AgentReply, Trouble> {
         if let Delivery::Answer { content: Some(content), .. } = &report.delivery
             && KIND_MAX_BYTES < content.kind.len()
@@ -199,7 +208,8 @@ impl AgentConversation {
         }
         match std::mem::replace(&mut self.work, Work::Nothing) {
             Work::Exposed(exposed) => {
-                let receipt = self.vault.ledger.report(&exposed, report)?;
+                let rules = self.vault.rules();
+                let receipt = self.vault.ledger.report(&exposed, report, rules.rules.breaker())?;
                 Ok(AgentReply::Reported { receipt })
             }
             other => {
@@ -209,17 +219,23 @@ impl AgentConversation {
         }
     }
 
-    /// What `serve` refused on its own goes into the log, so that the operator sees every reason in one place.
+    /// What `serve` refused on its own goes into the log, so that the operator sees every reason in one place, and counts
+    /// against a seller that is to blame. It is believed since it can only close something.
     fn decline(&self, errand: &Errand, refusals: &[Refusal]) -> Result<AgentReply, Trouble> {
-        let name = self.session.clone().unwrap_or_default();
-        let session = self.vault.ledger.session_named(name)?.map(|session| session.id);
+        let session = self.known_session()?;
         self.vault.ledger.note_refused(Source::Serve, session.as_ref(), errand, refusals);
+        self.vault.ledger.strike(session.as_ref(), errand, refusals, &self.vault.rules().rules)?;
         Ok(AgentReply::Noted)
     }
 
-    fn status(&self) -> Result<AgentReply, Trouble> {
+    /// The newest session of the name in the hello, open or over; `None` when there never was one.
+    fn known_session(&self) -> Result<Option<SessionId>, Trouble> {
         let name = self.session.clone().unwrap_or_default();
-        let session = self.vault.ledger.session_named(name)?.map(|session| session.id);
+        Ok(self.vault.ledger.session_named(name)?.map(|session| session.id))
+    }
+
+    fn status(&self) -> Result<AgentReply, Trouble> {
+        let session = self.known_session()?;
         let rules = self.vault.rules();
         let overview = self.vault.ledger.overview(session.as_ref(), &rules.rules)?;
         let locked = self.vault.wallet.is_locked();
@@ -248,9 +264,8 @@ impl AgentConversation {
 
     /// The session named in the hello, open or over: an earlier result may still be asked for.
     fn session_for(&self, errand: &Errand) -> Result<SessionId, Trouble> {
-        let name = self.session.clone().unwrap_or_default();
-        match self.vault.ledger.session_named(name)? {
-            Some(session) => Ok(session.id),
+        match self.known_session()? {
+            Some(session) => Ok(session),
             None => {
                 let reasons = after_lock(self.vault.wallet.is_locked(), vec![Refusal::NoSession]);
                 Err(self.refused(None, errand, reasons))

@@ -29,7 +29,10 @@ mod switch;
 mod view;
 
 mod acquaintance;
+mod breaker;
 mod overdue;
+mod resume;
+
 mod rows;
 mod tally;
 
@@ -54,6 +57,7 @@ pub use self::fault::LedgerFault;
 pub use self::open::{KeyFile, LedgerPlace};
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{REFUSED_A_MINUTE_MAX, Source};
+pub use self::resume::Resume;
 pub use self::session::{Session, SessionOpened};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, Held, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};

@@ -1,7 +1,7 @@
 //! The conversation with a human at a terminal. Must never widen a right without the operator's passphrase.
 
 use crate::guarded;
-use crate::ledger::{Event, EventKind, LedgerFault, SessionOpened};
+use crate::ledger::{Event, EventKind, LedgerFault, Resume, SessionOpened};
 use crate::passphrase::{PassphraseFault, Proven};
 use crate::protocol::{
     LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase, SessionView,
@@ -12,7 +12,7 @@ use crate::server::{Conversation, Then};
 use crate::status::{Needs, next_step};
 use crate::vault::{Ended, Vault};
 use crate::wallet::UnlockFault;
-use bursar_policy::{Digest, Money, PaymentId, SessionId, SessionName};
+use bursar_policy::{Digest, Money, PaymentId, Quoted, SessionId, SessionName};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -163,6 +163,22 @@ impl OperatorConversation {
         Ok(OperatorReply::Done)
     }
 
+    fn resume(&self, _by: Proven, whom: &str) -> Result<OperatorReply, Trouble> {
+        match self.vault.ledger.resume(whom, &self.vault.rules().rules)? {
+            Resume::Lifted(resumed) => Ok(OperatorReply::Resumed(Box::new(resumed))),
+            Resume::Nobody => {
+                let whom = Quoted::of(whom);
+                let message =
+                    format!("no host and no payee is known as `{whom}`; name one as `bursar status` lists it");
+                Err(Trouble { code: "resume_unknown", message })
+            }
+            Resume::Several(known) => {
+                let message = format!("several are meant: name one of `{}`", known.join("`, `"));
+                Err(Trouble { code: "resume_several", message })
+            }
+        }
+    }
+
     fn on_disk(&self) -> Result<RulesFile, Trouble> {
         rules_file::load(&self.vault.profile.rules(), self.vault.profile.setting())
             .map_err(|fault| Trouble { code: "rules_refused", message: fault.to_string() })
@@ -232,6 +248,7 @@ impl OperatorConversation {
             held: overview.held,
             unresolved: overview.unresolved,
             lost: overview.lost,
+            quarantined: overview.quarantined,
             rules_digest: rules.digest,
             rules_changed: !on_disk.is_ok_and(|bytes| Digest::of(&bytes) == rules.digest),
             now_s: overview.now_s,
@@ -277,6 +294,7 @@ impl OperatorConversation {
             OperatorAsk::Payment { id } => self.payment(&id),
             OperatorAsk::Payments { limit, after } => self.payments(limit, after.as_ref()),
             OperatorAsk::Unlatch { passphrase } => self.unlatch(self.prove(&passphrase)?),
+            OperatorAsk::Resume { whom, passphrase } => self.resume(self.prove(&passphrase)?, &whom),
             OperatorAsk::Rules { which } => self.rules(which),
             OperatorAsk::ReloadRules { rules, passphrase } => self.reload(rules, self.prove(&passphrase)?),
             OperatorAsk::Shutdown => {

@@ -13,7 +13,7 @@ pub use agent::{
 };
 pub use operator::{
     LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, Passphrase, PastPayment,
-    PaymentDetail, WhichRules,
+    PaymentDetail, Quarantine, Resumed, WhichRules,
 };
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.

@@ -8,7 +8,7 @@ use bursar_policy::limit::TallyKey;
 use bursar_policy::money::Currency;
 use rusqlite::Connection;
 
-use super::events::{self, Link};
+use super::events::{self, EventKind, Link};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow};
 use super::states::{self, Counts};
@@ -53,6 +53,7 @@ pub(super) fn everything(conn: &Connection) -> Result<Books, LedgerFault> {
     let head = chain(conn)?;
     let payments = sums(conn)?;
     entries(conn)?;
+    pardons(conn)?;
     budgets(conn)?;
     Ok(Books { payments, events: head.seq, head: head.hash })
 }
@@ -103,9 +104,11 @@ fn sums(conn: &Connection) -> Result<u64, LedgerFault> {
         }
         let facts = row.facts();
         if overdue::is(&row) {
-            for key in overdue::keys(&facts) {
-                let (pending, _) = expected.entry(key).or_default();
-                *pending = tally::plus(*pending, tally::ONE)?;
+            for subject in overdue::subjects(&facts) {
+                if overdue::counts(conn, &row.id, subject.scope)? {
+                    let (pending, _) = expected.entry(subject.key()).or_default();
+                    *pending = tally::plus(*pending, tally::ONE)?;
+                }
             }
         }
         for key in facts.keys() {
@@ -169,6 +172,22 @@ fn entries(conn: &Connection) -> Result<(), LedgerFault> {
         }
     }
     Ok(())
+}
+
+/// Whatever a person put up with is in the log of that payment.
+fn pardons(conn: &Connection) -> Result<(), LedgerFault> {
+    let mut statement = conn.prepare(
+        "SELECT pardon.payment FROM pardon WHERE NOT EXISTS
+             (SELECT 1 FROM event WHERE event.payment = pardon.payment AND event.kind = ?1)",
+    )?;
+    let mut rows = statement.query([EventKind::Resumed.name()])?;
+    match rows.next()? {
+        None => Ok(()),
+        Some(row) => {
+            let id: String = row.get(0)?;
+            Err(books(&format!("nobody put up with the loss of payment `{id}`, by the log")))
+        }
+    }
 }
 
 /// No session has spent more than a person allowed.

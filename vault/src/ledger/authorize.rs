@@ -28,7 +28,7 @@ use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Held, NotSigned, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Source, acquaintance, session, standing, sweep, tally};
+use super::{Ledger, Source, acquaintance, breaker, session, standing, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
 
@@ -198,7 +198,10 @@ impl Ledger {
             let counted = case.decide(tx)?.map(|admitted| case.row(tx, &admitted, state));
             let row = match counted {
                 Ok(Ok(row)) => row,
-                Ok(Err(reasons)) | Err(reasons) => return Ok(Answer::AtOnce(Err(reasons))),
+                Ok(Err(reasons)) | Err(reasons) => {
+                    let struck = breaker::struck(tx, &case.rules, Some(&case.session), &case.errand, &reasons)?;
+                    return Ok(struck.answer(Err(reasons)));
+                }
             };
             rows::insert(tx.conn, &row)?;
             tally::set_aside(tx.conn, &row.facts())?;

@@ -19,7 +19,7 @@ use super::number::to_sql;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Source, standing, sweep};
+use super::{Ledger, Source, breaker, standing, sweep};
 use crate::failpoint;
 use crate::protocol::{Past, Signed};
 
@@ -144,7 +144,8 @@ enum Known {
 impl Ledger {
     /// Claims the purchase that `errand` means in `session`, waiting up to `patience` for an identical one to end.
     ///
-    /// A repeat is answered even when the session is over or spending is frozen: it moves nothing. `repeat_window_s` is
+    /// A repeat is answered even when the session is over, spending is frozen or the host is in quarantine: it moves
+    /// nothing. `repeat_window_s` is
     /// how long a finished purchase without a purchase id answers for an identical call, in seconds.
     ///
     /// # Errors
@@ -221,8 +222,10 @@ fn look(
             Verdict::Over => {}
         }
     }
-    if !shut.is_empty() {
-        return Ok(Known::Refused(shut));
+    // A new purchase asks the seller again, which an earlier result and the same signed bytes do not.
+    let reasons: Vec<Refusal> = shut.into_iter().chain(breaker::refusal(tx, errand.site.origin())?).collect();
+    if !reasons.is_empty() {
+        return Ok(Known::Refused(reasons));
     }
     if let (Some(id), None) = (&errand.purchase_id, meant) {
         bind(tx, session, id, &subject)?;

@@ -1,9 +1,11 @@
 //! How many payments ran out unresolved, by host and by payee. Must never count what is in flight.
 //!
 //! A payment is overdue when its authorization ran out, no claim settled it, and nothing was delivered for it that its
-//! seller does not contradict: nobody knows whether the money moved. A late answer or settlement ends that.
+//! seller does not contradict: nobody knows whether the money moved. A late answer or settlement ends that. A person may
+//! put up with it, for the host or for the payee: then it stays what it is, and is no longer counted there.
 
 use bursar_policy::budget::Unresolved;
+use bursar_policy::errand::PaymentId;
 use bursar_policy::limit::{PaymentFacts, Scope};
 use rusqlite::Connection;
 
@@ -14,60 +16,124 @@ use super::states::RowState;
 use super::tally;
 use crate::protocol::Lost;
 
-const HOST: &str = "overdue-host|";
-const PAYEE: &str = "overdue-payee|";
+/// How every key begins.
+const LOST: &str = "overdue-";
 /// They are counted whatever their currency.
 const CURRENCY: &str = "|*";
 
 /// What begins with `overdue-`, by the index of the keys.
 const LIST: &str = "SELECT key, pending_count FROM tally
-     WHERE key >= 'overdue-' AND key < 'overdue.' AND pending_count > 0 ORDER BY pending_count DESC, key LIMIT 20";
+     WHERE key >= 'overdue-' AND key < 'overdue.' AND pending_count > 0 ORDER BY pending_count DESC, key LIMIT ?1";
+
+pub(super) const PARDONED: &str = "SELECT EXISTS (SELECT 1 FROM pardon WHERE payment = ?1 AND scope = ?2)";
+const PARDONED_AT_ALL: &str = "SELECT EXISTS (SELECT 1 FROM pardon WHERE payment = ?1)";
+const PARDON: &str = "INSERT INTO pardon (payment, scope) VALUES (?1, ?2)";
+
+/// Whom a lost payment is counted against.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Subject {
+    /// A host or a payee.
+    pub(super) scope: Scope,
+    /// Which: an origin, or `chain:address`.
+    pub(super) of: String,
+}
+
+impl Subject {
+    /// The key of running totals that only this file writes; no limit reads it.
+    pub(super) fn key(&self) -> String {
+        format!("{LOST}{}|{}{CURRENCY}", self.scope.name(), self.of)
+    }
+
+    fn of_key(key: &str) -> Option<Self> {
+        let (scope, of) = key.strip_prefix(LOST)?.strip_suffix(CURRENCY)?.split_once('|')?;
+        let scope = [Scope::Host, Scope::Payee].into_iter().find(|known| known.name() == scope)?;
+        Some(Self { scope, of: of.to_owned() })
+    }
+}
+
+/// The host and the payee of a payment with `facts`.
+pub(super) fn subjects(facts: &PaymentFacts) -> [Subject; 2] {
+    let (host, chain, payee) = (facts.site.origin(), &facts.asset.chain, &facts.payee);
+    [
+        Subject { scope: Scope::Host, of: host.to_string() },
+        Subject { scope: Scope::Payee, of: format!("{chain}:{payee}") },
+    ]
+}
 
 /// Whether `payment` is overdue.
 pub(super) fn is(payment: &Payment) -> bool {
     payment.state == RowState::PresumedSpent && payment.is_unresolved()
 }
 
+/// Whether an overdue `payment` is counted against its `scope`: nobody put up with it there.
+pub(super) fn counts(conn: &Connection, payment: &PaymentId, scope: Scope) -> Result<bool, LedgerFault> {
+    let pardoned: bool =
+        conn.prepare_cached(PARDONED)?.query_row([payment.as_str(), scope.name()], |row| row.get(0))?;
+    Ok(!pardoned)
+}
+
+/// Whether a person put up with `payment`, for its host or for its payee.
+pub(super) fn is_pardoned(conn: &Connection, payment: &PaymentId) -> Result<bool, LedgerFault> {
+    Ok(conn.prepare_cached(PARDONED_AT_ALL)?.query_row([payment.as_str()], |row| row.get(0))?)
+}
+
 /// Counts one more.
 pub(super) fn begins(conn: &Connection, payment: &Payment) -> Result<(), LedgerFault> {
-    keys(&payment.facts()).iter().try_for_each(|key| tally::one_more(conn, key))
+    each_counted(conn, payment, tally::one_more)
 }
 
 /// Counts what became of `before`.
 pub(super) fn changed(conn: &Connection, before: &Payment, after: &Payment) -> Result<(), LedgerFault> {
     match (is(before), is(after)) {
         (false, true) => begins(conn, after),
-        (true, false) => keys(&after.facts()).iter().try_for_each(|key| tally::one_less(conn, key)),
+        (true, false) => each_counted(conn, after, tally::one_less),
         _ => Ok(()),
     }
 }
 
-/// How many there are for the host and the payee of a payment with `facts`: two index look-ups.
-pub(super) fn read(conn: &Connection, facts: &PaymentFacts) -> Result<Unresolved, LedgerFault> {
-    let [host, payee] = keys(facts);
-    let count = |key: &str| tally::read(conn, key).map(|found| standing::count(found.pending));
-    Ok(Unresolved { host: count(&host)?, payee: count(&payee)? })
+/// Counts an overdue `payment` no longer against `subject`; whether it was.
+pub(super) fn pardon(conn: &Connection, payment: &PaymentId, subject: &Subject) -> Result<bool, LedgerFault> {
+    if !counts(conn, payment, subject.scope)? {
+        return Ok(false);
+    }
+    conn.prepare_cached(PARDON)?.execute([payment.as_str(), subject.scope.name()])?;
+    tally::one_less(conn, &subject.key())?;
+    Ok(true)
 }
 
-/// Every host and payee that has any, the most first.
-pub(super) fn list(conn: &Connection) -> Result<Vec<Lost>, LedgerFault> {
+/// How many are counted against `subject`: one index look-up.
+pub(super) fn count(conn: &Connection, subject: &Subject) -> Result<u32, LedgerFault> {
+    Ok(standing::count(tally::read(conn, &subject.key())?.pending))
+}
+
+/// How many there are for the host and the payee of a payment with `facts`: two index look-ups.
+pub(super) fn read(conn: &Connection, facts: &PaymentFacts) -> Result<Unresolved, LedgerFault> {
+    let [host, payee] = subjects(facts);
+    Ok(Unresolved { host: count(conn, &host)?, payee: count(conn, &payee)? })
+}
+
+/// Every host and payee that has any, the most first, at most `most` of them.
+pub(super) fn list(conn: &Connection, most: u32) -> Result<Vec<Lost>, LedgerFault> {
     let mut statement = conn.prepare_cached(LIST)?;
-    let found = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?)))?;
+    let found = statement.query_map([most], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?)))?;
     let mut lost = Vec::new();
     for row in found {
         let (key, count) = row?;
-        let (scope, of) = match (key.strip_prefix(HOST), key.strip_prefix(PAYEE)) {
-            (Some(of), _) => (Scope::Host, of),
-            (_, Some(of)) => (Scope::Payee, of),
-            _ => return Err(LedgerFault::Unreadable { what: "tally" }),
-        };
-        lost.push(Lost { scope, of: of.strip_suffix(CURRENCY).unwrap_or(of).to_owned(), count });
+        let Subject { scope, of } = Subject::of_key(&key).ok_or(LedgerFault::Unreadable { what: "tally" })?;
+        lost.push(Lost { scope, of, count });
     }
     Ok(lost)
 }
 
-/// The keys of running totals that only this file writes; no limit reads them.
-pub(super) fn keys(facts: &PaymentFacts) -> [String; 2] {
-    let (host, chain, payee) = (facts.site.origin(), &facts.asset.chain, &facts.payee);
-    [format!("{HOST}{host}{CURRENCY}"), format!("{PAYEE}{chain}:{payee}{CURRENCY}")]
+fn each_counted(
+    conn: &Connection,
+    payment: &Payment,
+    change: fn(&Connection, &str) -> Result<(), LedgerFault>,
+) -> Result<(), LedgerFault> {
+    for subject in subjects(&payment.facts()) {
+        if counts(conn, &payment.id, subject.scope)? {
+            change(conn, &subject.key())?;
+        }
+    }
+    Ok(())
 }

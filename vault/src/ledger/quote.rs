@@ -14,7 +14,7 @@ use bursar_policy::terms::Terms;
 
 use super::fault::LedgerFault;
 use super::writer::Answer;
-use super::{Ledger, authorize, standing};
+use super::{Ledger, authorize, breaker};
 
 /// How long a quote holds, in seconds.
 pub const QUOTE_LIFE_S: u64 = 600;
@@ -84,7 +84,8 @@ fn same_deal(one: &Terms, other: &Terms) -> bool {
 
 impl Ledger {
     /// What [`Ledger::authorize`] would say now: every reason against it, or nothing. When it is nothing, `id` pins the
-    /// terms for [`QUOTE_LIFE_S`]. Counts no money and promises none: a later fetch is judged and admitted anew.
+    /// terms for [`QUOTE_LIFE_S`]. Counts no money and promises none: a later fetch is judged and admitted anew. A refusal
+    /// that blames the seller counts against it, as one of a purchase does.
     ///
     /// # Errors
     ///
@@ -107,18 +108,10 @@ impl Ledger {
                 let expires_s = tx.now_s.saturating_add(QUOTE_LIFE_S);
                 let quote = Quote { session, subject: errand.subject(), terms, expires_s };
                 quotes.keep(id, quote, tx.now_s);
+                return Ok(Answer::AtOnce(reasons));
             }
-            Ok(Answer::AtOnce(reasons))
+            let struck = breaker::struck(tx, &rules, Some(&session), &errand, &reasons)?;
+            Ok(struck.answer(reasons))
         })
-    }
-
-    /// Why nothing could be bought in this session now, whatever it is; nothing when something may be.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the ledger.
-    pub fn shut(&self, session: &SessionId) -> Result<Vec<Refusal>, LedgerFault> {
-        let session = session.clone();
-        self.writer.ask(move |tx| standing::shut(tx, &session).map(Answer::AtOnce))
     }
 }

@@ -2,6 +2,7 @@
 
 use bursar_policy::chain::Address;
 use bursar_policy::network_name::v1_chain;
+use bursar_policy::rules::Breaker;
 use rusqlite::params;
 
 use super::events::EventKind;
@@ -10,7 +11,7 @@ use super::number::to_sql;
 use super::rows::{self, Payment, json};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, overdue, sweep, tally};
+use super::{Ledger, breaker, overdue, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{Delivery, Receipt, Report, SettlementClaim};
 
@@ -26,17 +27,24 @@ impl Ledger {
     /// before it is on the disk: a report that is lost in a crash leaves the payment exposed, which counts the same.
     ///
     /// The first answer stays: a later report changes neither it nor a settled row. Silence may be followed by an answer.
+    /// A delivery that failed counts towards the quarantine of the host as `breaker` has it, and a good one forgets that.
     ///
     /// # Errors
     ///
     /// A fault of the ledger; the payment stays counted.
-    pub fn report(&self, exposed: &Reservation<Exposed>, report: Report) -> Result<Receipt, LedgerFault> {
-        let id = exposed.payment().clone();
+    pub fn report(
+        &self,
+        exposed: &Reservation<Exposed>,
+        report: Report,
+        breaker: &Breaker,
+    ) -> Result<Receipt, LedgerFault> {
+        let (id, rule) = (exposed.payment().clone(), breaker.clone());
         let receipt = self.writer.ask(move |tx| {
             let before = rows::by_id(tx.conn, &id)?;
             record(tx, &before, report)?;
             let after = rows::by_id(tx.conn, &id)?;
             overdue::changed(tx.conn, &before, &after)?;
+            breaker::reported(tx, &rule, &before, &after)?;
             failpoint::reach("vault-report-uncommitted");
             Ok(Answer::AtOnce(after.receipt(false)))
         })?;

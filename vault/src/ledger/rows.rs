@@ -74,6 +74,10 @@ pub(super) const OPEN: &str = select!("WHERE state IN ('held', 'exposed') ORDER 
 /// An id that is not there stands for the beginning.
 pub(super) const AFTER: &str =
     select!("WHERE seq > coalesce((SELECT seq FROM payment WHERE id = ?1), 0) ORDER BY seq LIMIT ?2");
+/// What ran out at an origin, or for a payee on a chain; whether it is lost is not a question for the database.
+pub(super) const RAN_OUT_AT_HOST: &str = select!("WHERE state = 'presumed_spent' AND origin = ?1 ORDER BY seq");
+pub(super) const RAN_OUT_FOR_PAYEE: &str =
+    select!("WHERE state = 'presumed_spent' AND chain = ?1 AND payee = ?2 ORDER BY seq");
 pub(super) const ALL: &str = select!("ORDER BY seq");
 
 pub(super) const INSERT: &str = "INSERT INTO payment (id, state, session, identity, subject, purchase_id, origin, url,
@@ -237,12 +241,21 @@ pub(super) fn list<P: rusqlite::Params>(conn: &Connection, sql: &str, bound: P) 
 }
 
 /// Hands every payment to `visit`, oldest first, one at a time.
-pub(super) fn each<F>(conn: &Connection, mut visit: F) -> Result<(), LedgerFault>
+pub(super) fn each<F>(conn: &Connection, visit: F) -> Result<(), LedgerFault>
 where
     F: FnMut(Payment) -> Result<(), LedgerFault>,
 {
-    let mut statement = conn.prepare(ALL)?;
-    let mut rows = statement.query([])?;
+    each_of(conn, ALL, [], visit)
+}
+
+/// Hands every payment that `sql`, one of the queries above, finds to `visit`, one at a time.
+pub(super) fn each_of<P, F>(conn: &Connection, sql: &str, bound: P, mut visit: F) -> Result<(), LedgerFault>
+where
+    P: rusqlite::Params,
+    F: FnMut(Payment) -> Result<(), LedgerFault>,
+{
+    let mut statement = conn.prepare(sql)?;
+    let mut rows = statement.query(bound)?;
     while let Some(row) = rows.next()? {
         visit(read(row)?)?;
     }

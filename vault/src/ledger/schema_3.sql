@@ -73,11 +73,23 @@ CREATE INDEX breaker_until ON breaker (until_s) WHERE until_s > 0;
 CREATE TRIGGER breaker_stays BEFORE DELETE ON breaker
 BEGIN SELECT RAISE(ABORT, 'an origin keeps its record'); END;
 
--- How many of the lost payments under a key of running totals a person put up with.
+-- Lost payments that a person put up with: they are no longer counted against their host, or against their payee.
 CREATE TABLE pardon (
-    key   TEXT    PRIMARY KEY,
-    count INTEGER NOT NULL CHECK (count >= 0)
+    payment TEXT NOT NULL REFERENCES payment (id),
+    scope   TEXT NOT NULL CHECK (scope IN ('host', 'payee')),
+    PRIMARY KEY (payment, scope)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER pardon_begins BEFORE INSERT ON pardon
+WHEN NOT EXISTS (SELECT 1 FROM payment WHERE id = NEW.payment AND state = 'presumed_spent')
+BEGIN SELECT RAISE(ABORT, 'only what ran out can be put up with'); END;
+CREATE TRIGGER pardon_stays BEFORE DELETE ON pardon
+BEGIN SELECT RAISE(ABORT, 'what a person put up with stays so'); END;
+CREATE TRIGGER pardon_story BEFORE UPDATE ON pardon
+BEGIN SELECT RAISE(ABORT, 'what a person put up with stays so'); END;
+
+CREATE INDEX payment_ran_out_host ON payment (origin, seq) WHERE state = 'presumed_spent';
+CREATE INDEX payment_ran_out_payee ON payment (chain, payee, seq) WHERE state = 'presumed_spent';
 
 -- Whom, on what network and with what asset an origin was paid before.
 CREATE TABLE familiar (

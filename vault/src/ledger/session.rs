@@ -176,7 +176,8 @@ fn insert(conn: &Connection, session: &Session) -> Result<(), LedgerFault> {
     Ok(())
 }
 
-fn close(tx: &Tx<'_>, session: &Session, why: &str) -> Result<(), LedgerFault> {
+/// Closes an open session, with the reason in the log; what it set aside stays counted.
+pub(super) fn close(tx: &Tx<'_>, session: &Session, why: &str) -> Result<(), LedgerFault> {
     // A person who confirmed an earlier clock may close what was opened in the mistaken future.
     let closed_s = tx.now_s.max(session.created_s);
     tx.conn

@@ -8,6 +8,7 @@ use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
 
 use super::acquaintance;
+use super::breaker;
 use super::fault::LedgerFault;
 use super::meta;
 use super::overdue;
@@ -45,7 +46,7 @@ pub(super) fn read(
         },
         totals,
         unresolved: overdue::read(tx.conn, facts)?,
-        quarantined_until_s: None,
+        quarantined_until_s: breaker::until_s(tx.conn, facts.site.origin())?,
         bought_ago_s,
         acquaintance: acquaintance::read(tx.conn, rules, facts)?,
         suspicious: errand.suspicious.clone(),

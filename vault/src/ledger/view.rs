@@ -11,11 +11,14 @@ use rusqlite::{Connection, Params, Row};
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::writer::{Answer, Tx};
-use super::{Ledger, meta, overdue, rows, session, standing, tally};
-use crate::protocol::{LimitView, LogEntry, Lost, PastPayment, PaymentDetail, Receipt, SessionView};
+use super::{Ledger, breaker, meta, overdue, rows, session, standing, tally};
+use crate::protocol::{LimitView, LogEntry, Lost, PastPayment, PaymentDetail, Quarantine, Receipt, SessionView};
 
 /// The most unresolved payments that a view shows.
 const UNRESOLVED_MAX: u32 = 20;
+
+/// The most hosts and payees with lost payments that a view shows.
+const LOST_MAX: u32 = 20;
 
 /// The most events that one page shows.
 pub const LOG_PAGE_MAX: u32 = 500;
@@ -33,6 +36,8 @@ pub struct Overview {
     pub unresolved: Vec<Receipt>,
     /// How many payments ran out unresolved, by host and by payee; for everyone only, at most 20.
     pub lost: Vec<Lost>,
+    /// The hosts in quarantine, at most 20; for everyone only.
+    pub quarantined: Vec<Quarantine>,
     /// How many payments are not resolved, of all sessions.
     pub unresolved_count: u64,
     /// Why a person stopped all spending.
@@ -77,7 +82,8 @@ impl Ledger {
                     Some(own) => tally::pending_of_session(tx.conn, &own.id, own.budget.currency())?,
                     None => tally::pending(tx.conn)?,
                 },
-                lost: if session.is_none() { overdue::list(tx.conn)? } else { Vec::new() },
+                lost: if session.is_none() { overdue::list(tx.conn, LOST_MAX)? } else { Vec::new() },
+                quarantined: if session.is_none() { breaker::list(tx)? } else { Vec::new() },
                 session: known.map(|found| session::view(tx.conn, found)).transpose()?,
                 unresolved: unresolved.iter().map(|payment| payment.receipt(false)).collect(),
                 unresolved_count: tally::pending_count(tx.conn)?,
@@ -184,7 +190,7 @@ fn limits(tx: &Tx<'_>, rules: &Rules, session: Option<&SessionId>) -> Result<Vec
 fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFault> {
     let session = session::by_id(conn, &row.session)?.ok_or(LedgerFault::Unreadable { what: "session" })?;
     Ok(PastPayment {
-        unresolved: overdue::is(&row),
+        unresolved: overdue::is(&row) && !overdue::is_pardoned(conn, &row.id)?,
         payment: row.id,
         state: row.state,
         session: row.session,

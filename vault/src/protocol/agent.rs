@@ -40,7 +40,8 @@ pub enum AgentAsk {
     Quote {
         /// The purchase meant.
         errand: Errand,
-        /// The terms to pin; absent asks only what can be said before a seller is visited.
+        /// The terms to pin; absent asks only whether the seller may be visited at all, since prices are looked at also
+        /// where nothing could be bought now.
         terms: Option<Terms>,
     },
     /// Tells what came back after the payment of this connection's claim was sent.

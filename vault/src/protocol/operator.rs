@@ -74,6 +74,13 @@ pub enum OperatorAsk {
         /// Only payments counted after this one; absent means from the first.
         after: Option<PaymentId>,
     },
+    /// Lifts what stands against a host or a payee: the host's quarantine and what led to it, and the payments it lost.
+    Resume {
+        /// An origin, the name of a host of which one origin is known, or a payee as `Status` lists it.
+        whom: String,
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
     /// Lifts a latch after a storage or clock fault, once the ledger was checked again.
     Unlatch {
         /// The operator's passphrase.
@@ -137,6 +144,8 @@ pub enum OperatorReply {
     },
     /// To `Payments`: as many as fit into a reply; none means that there are no more.
     Payments(Vec<PastPayment>),
+    /// To `Resume`: what was lifted, and durably.
+    Resumed(Box<Resumed>),
     /// To `ReloadRules`.
     Reloaded {
         /// The digest of the text now in force.
@@ -191,6 +200,8 @@ pub struct OperatorStatus {
     pub unresolved: Vec<Receipt>,
     /// What `max_unresolved` counts, the most first, at most 20 hosts and payees.
     pub lost: Vec<Lost>,
+    /// The hosts in quarantine, the longest first, at most 20.
+    pub quarantined: Vec<Quarantine>,
     /// The digest of the rules in force.
     pub rules_digest: Digest,
     /// The rules file on disk differs from the rules in force.
@@ -211,6 +222,41 @@ pub struct Lost {
     pub of: String,
     /// How many payments.
     pub count: u32,
+}
+
+/// A host of which nothing new is asked for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quarantine {
+    /// Its origin.
+    pub origin: String,
+    /// When it ends, Unix seconds.
+    pub until_s: u64,
+    /// Paid deliveries that failed since its last good one.
+    pub failures: u32,
+    /// Security refusals since then that blame it.
+    pub strikes: u32,
+}
+
+/// What a person lifted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resumed {
+    /// A host or a payee.
+    pub scope: Scope,
+    /// Which: an origin, or `chain:address`.
+    pub of: String,
+    /// When its quarantine would have ended, Unix seconds; absent when it was in none.
+    pub quarantined_until_s: Option<u64>,
+    /// Failed deliveries that no longer stand against it.
+    pub failures: u32,
+    /// Security refusals that no longer stand against it.
+    pub strikes: u32,
+    /// Lost payments that no longer stand against it.
+    pub pardoned: u32,
+    /// Who else is shut by the same payments, as many of them as are allowed being lost: payees of the host, or hosts of
+    /// the payee, at most 20.
+    pub still_shut: Vec<Lost>,
 }
 
 /// One event of the append-only log.
@@ -289,7 +335,7 @@ pub struct PastPayment {
     pub created_s: u64,
     /// When it stopped being pending; absent while it is.
     pub ended_s: Option<u64>,
-    /// Whether it ran out and nobody knows how it ended: what `max_unresolved` counts.
+    /// Whether it ran out, nobody knows how it ended, and nobody put up with that: what `max_unresolved` counts.
     pub unresolved: bool,
 }
 

@@ -51,7 +51,7 @@ fn live(dir: &Path) -> Money {
     };
     let Counted::Yes(exposed) = ledger.authorize(claim(errand()), ask(1), &rules).unwrap() else { panic!("refused") };
     ledger.store_signature(&exposed, &world::signature()).unwrap();
-    ledger.report(&exposed, world::answered(Some(world::settled()))).unwrap();
+    ledger.report(&exposed, world::answered(Some(world::settled())), rules.breaker()).unwrap();
     let Counted::Yes(second) = ledger.authorize(claim(named("page", "second")), ask(2), &rules).unwrap() else {
         panic!("refused")
     };

@@ -78,7 +78,7 @@ fn what_was_signed_and_not_answered_is_sent_again_byte_for_byte() {
     let mut world = World::new("", "10 USD");
     let exposed = world.authorize(errand("a"), CENT).unwrap();
     let first = world.sign(&exposed);
-    world.ledger().report(&exposed, silence()).unwrap();
+    world.ledger().report(&exposed, silence(), world.rules.breaker()).unwrap();
     drop(exposed);
     world.reopen();
     let (again, reservation) = match world.claim(errand("a")) {
@@ -100,7 +100,7 @@ fn an_answer_even_a_bad_one_ends_the_sending() {
     let exposed = world.authorize(errand("a"), CENT).unwrap();
     world.sign(&exposed);
     let report = crate::protocol::Report { delivery: answer(500), settlement: None };
-    assert_eq!(world.ledger().report(&exposed, report).unwrap().outcome, "unresolved");
+    assert_eq!(world.ledger().report(&exposed, report, world.rules.breaker()).unwrap().outcome, "unresolved");
     drop(exposed);
     let past = repeat(world.claim(errand("a")));
     assert_eq!(past.delivery, Some(answer(500)));
@@ -208,11 +208,11 @@ fn silence_may_become_an_answer_and_an_answer_never_changes() {
     let world = World::new("", "10 USD");
     let exposed = world.authorize(errand("a"), CENT).unwrap();
     world.sign(&exposed);
-    world.ledger().report(&exposed, silence()).unwrap();
+    world.ledger().report(&exposed, silence(), world.rules.breaker()).unwrap();
     let report = |status| crate::protocol::Report { delivery: answer(status), settlement: None };
-    world.ledger().report(&exposed, report(200)).unwrap();
-    world.ledger().report(&exposed, report(500)).unwrap();
-    world.ledger().report(&exposed, silence()).unwrap();
+    world.ledger().report(&exposed, report(200), world.rules.breaker()).unwrap();
+    world.ledger().report(&exposed, report(500), world.rules.breaker()).unwrap();
+    world.ledger().report(&exposed, silence(), world.rules.breaker()).unwrap();
     let detail = world.ledger().payment(exposed.payment()).unwrap();
     assert!(matches!(detail.delivery, Some(Delivery::Answer { status: 200, .. })), "{:?}", detail.delivery);
     world.ledger().verify().unwrap();

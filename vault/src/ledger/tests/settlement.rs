@@ -10,7 +10,7 @@ fn after(claim: Option<SettlementClaim>) -> (RowState, Option<String>, String) {
     let world = World::new("", "10 USD");
     let exposed = world.authorize(errand("a"), CENT).unwrap();
     world.sign(&exposed);
-    let receipt = world.ledger().report(&exposed, answered(claim)).unwrap();
+    let receipt = world.ledger().report(&exposed, answered(claim), world.rules.breaker()).unwrap();
     assert_eq!(world.spent(), money("0.01 USD"), "it counts whatever the seller says");
     world.ledger().verify().unwrap();
     (receipt.state, receipt.transaction, receipt.outcome)
@@ -62,7 +62,7 @@ fn what_was_delivered_is_paid_unless_the_claim_contradicts_our_row() {
     let outcome = |path, delivery, claim: Option<SettlementClaim>| {
         let exposed = world.authorize(errand(path), CENT).unwrap();
         world.sign(&exposed);
-        world.ledger().report(&exposed, Report { delivery, settlement: claim }).unwrap().outcome
+        world.ledger().report(&exposed, Report { delivery, settlement: claim }, world.rules.breaker()).unwrap().outcome
     };
     let vague = Some(SettlementClaim { transaction: None, payer: None, network: None, ..settled() });
     let lost = Delivery::Answer { status: 200, content: None, content_error: Some("the disk is full".to_owned()) };
@@ -83,7 +83,10 @@ fn a_row_without_a_transaction_runs_out_as_presumed_spent_and_stays_paid() {
     let world = World::new("", "10 USD");
     let exposed = world.authorize(errand("a"), CENT).unwrap();
     world.sign(&exposed);
-    world.ledger().report(&exposed, answered(Some(SettlementClaim { transaction: None, ..settled() }))).unwrap();
+    world
+        .ledger()
+        .report(&exposed, answered(Some(SettlementClaim { transaction: None, ..settled() })), world.rules.breaker())
+        .unwrap();
     world.time.pass(LIFE_S + EXPIRY_MARGIN_S);
     assert_eq!(world.ledger().sweep().unwrap(), 1);
     let receipt = world.ledger().payment(exposed.payment()).unwrap().receipt;
@@ -97,7 +100,10 @@ fn settled_without_content_is_paid_and_lost() {
     let exposed = world.authorize(errand("a"), CENT).unwrap();
     world.sign(&exposed);
     let lost = Delivery::Answer { status: 200, content: None, content_error: Some("the disk is full".to_owned()) };
-    let receipt = world.ledger().report(&exposed, Report { delivery: lost, settlement: Some(settled()) }).unwrap();
+    let receipt = world
+        .ledger()
+        .report(&exposed, Report { delivery: lost, settlement: Some(settled()) }, world.rules.breaker())
+        .unwrap();
     assert_eq!(receipt.outcome, "paid_content_lost");
 }
 
@@ -108,7 +114,7 @@ fn settled_never_regresses() {
     world.sign(&exposed);
     world.settle(&exposed);
     let denial = SettlementClaim { success: false, ..settled() };
-    let receipt = world.ledger().report(&exposed, answered(Some(denial))).unwrap();
+    let receipt = world.ledger().report(&exposed, answered(Some(denial)), world.rules.breaker()).unwrap();
     assert_eq!((receipt.state, receipt.transaction.as_deref()), (RowState::Settled, Some(TRANSACTION)));
     world.time.pass(LIFE_S * 10);
     assert_eq!(world.ledger().sweep().unwrap(), 0);
@@ -120,7 +126,7 @@ fn a_late_claim_settles_what_was_presumed_spent_and_counts_it_once() {
     let world = World::new("", "10 USD");
     let exposed = world.authorize(errand("a"), CENT).unwrap();
     world.sign(&exposed);
-    world.ledger().report(&exposed, silence()).unwrap();
+    world.ledger().report(&exposed, silence(), world.rules.breaker()).unwrap();
     world.time.pass(LIFE_S + EXPIRY_MARGIN_S);
     assert_eq!(world.ledger().sweep().unwrap(), 1);
     assert_eq!(world.settle(&exposed).state, RowState::Settled);
@@ -247,7 +253,10 @@ fn long_words_of_a_seller_are_cut() {
     let exposed = world.authorize(errand("a"), CENT).unwrap();
     world.sign(&exposed);
     let claim = SettlementClaim { success: false, reason: Some("é".repeat(10_000)), ..settled() };
-    world.ledger().report(&exposed, Report { delivery: answer(402), settlement: Some(claim) }).unwrap();
+    world
+        .ledger()
+        .report(&exposed, Report { delivery: answer(402), settlement: Some(claim) }, world.rules.breaker())
+        .unwrap();
     let kept = world.ledger().payment(exposed.payment()).unwrap().settlement.unwrap();
     assert_eq!(kept.reason.unwrap().len(), 512);
 }

@@ -219,7 +219,7 @@ impl Run {
             1 => super::world::answered(Some(settled())),
             _ => Report { settlement: Some(SettlementClaim { success: false, ..settled() }), ..silence() },
         };
-        self.world.ledger().report(exposed, report).unwrap();
+        self.world.ledger().report(exposed, report, self.world.rules.breaker()).unwrap();
         if word == 1 && self.model.lines[at].now == Now::Pending {
             self.model.last_s = self.model.last_s.max(now_s);
             self.model.lines[at].now = Now::Spent { at_s: self.model.last_s };

@@ -82,7 +82,7 @@ fn a_delivery_or_a_settlement_is_resolved_and_a_contradiction_is_not() {
         let world = strict();
         let exposed = ask(&world, errand("a"), 0x22).unwrap();
         world.ledger().store_signature(&exposed, &signature()).unwrap();
-        world.ledger().report(&exposed, report.clone()).unwrap();
+        world.ledger().report(&exposed, report.clone(), world.rules.breaker()).unwrap();
         drop(exposed);
         run_out(&world);
         assert_eq!(shut(&world, errand("b"), 0x33).is_empty(), resolved, "{report:?}");
@@ -99,7 +99,7 @@ fn a_late_word_opens_the_host_again() {
         world.ledger().store_signature(&exposed, &signature()).unwrap();
         run_out(&world);
         assert_eq!(shut(&world, errand("b"), 0x22), [Scope::Host, Scope::Payee]);
-        world.ledger().report(&exposed, report).unwrap();
+        world.ledger().report(&exposed, report, world.rules.breaker()).unwrap();
         assert_eq!(shut(&world, errand("c"), 0x22), []);
         drop(exposed);
         world.ledger().verify().unwrap();

@@ -94,9 +94,9 @@ pub(super) struct World {
     drawn: AtomicU64,
 }
 
-/// Rules with these limits on top of a ceiling of one dollar a payment, and any number of unresolved ones.
+/// Rules with these limits on top of a ceiling of one dollar a payment, and any number of unresolved and failed ones.
 pub(super) fn rules(limits: &str) -> Arc<Rules> {
-    rules_with("allow_any_host = true\nmax_unresolved = 1000000", limits)
+    rules_with("allow_any_host = true\nmax_unresolved = 1000000\nquarantine_after = 1000", limits)
 }
 
 /// Rules with these lines under `[payment]` and these tables after it.
@@ -223,7 +223,7 @@ impl World {
     }
 
     pub(super) fn settle(&self, exposed: &Reservation<Exposed>) -> Receipt {
-        self.ledger().report(exposed, answered(Some(settled()))).unwrap()
+        self.ledger().report(exposed, answered(Some(settled())), self.rules.breaker()).unwrap()
     }
 
     /// One whole purchase: claimed, counted, signed, settled.
