@@ -1,6 +1,6 @@
 //! The command line: one file a command, each of which parses, asks and shows, and decides nothing.
 //!
-//! Commands that give the agent more (open a session, thaw, unlatch, reload rules, unlock) ask for the
+//! Commands that give the agent more (open a session, thaw, unlatch, resume, reload rules, unlock) ask for the
 //! operator's passphrase at a terminal and send it to the vault, which is the one that checks it.
 
 pub mod exit;
@@ -16,6 +16,7 @@ mod init;
 mod install;
 mod ledger_log;
 mod policy;
+mod resume;
 mod rules_shown;
 mod serve;
 mod session;
@@ -73,6 +74,8 @@ enum Command {
     Thaw(freeze::Thaw),
     /// Confirm that payments may go on after a storage or clock fault shut them off
     Unlatch(freeze::Unlatch),
+    /// Lift a host's quarantine, and put up with payments that a host or a payee lost
+    Resume(resume::Resume),
     /// Load the rules file again in the running vault
     Reload(freeze::Reload),
     /// Show what happened: payments, refusals, sessions, operator acts
@@ -143,6 +146,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Freeze(command) => command.run(profile),
         Command::Thaw(command) => command.run(profile),
         Command::Unlatch(command) => command.run(profile),
+        Command::Resume(command) => command.run(profile),
         Command::Reload(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
         Command::Check(command) => command.run(profile),

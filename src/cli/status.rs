@@ -59,6 +59,17 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
         let rows = status.lost.iter().map(|lost| vec![lost.of.clone(), lost.count.to_string()]).collect();
         table::say(&table::table(&["lost, as `max_unresolved` counts", "payments"], &[1], rows))?;
     }
+    if !status.quarantined.is_empty() {
+        let rows = status.quarantined.iter().map(|host| {
+            let (failures, strikes) = (host.failures.to_string(), host.strikes.to_string());
+            vec![host.origin.clone(), table::left(status.now_s, host.until_s), failures, strikes]
+        });
+        table::say(&table::table(&["in quarantine", "for", "failed", "refused"], &[2, 3], rows.collect()))?;
+    }
+    if !status.lost.is_empty() || !status.quarantined.is_empty() {
+        let told = "once you know why, `bursar resume` with one of these lets payments go there again";
+        table::say(&connect::advice(profile, told))?;
+    }
     if let Some(step) = &status.next_step {
         table::say(&format!("next        {}", connect::advice(profile, step)))?;
     }

@@ -228,7 +228,8 @@ fn forget(conn: &Connection, origin: &str) -> Result<(), LedgerFault> {
     }
 }
 
-fn read(conn: &Connection, origin: &str) -> Result<Option<Record>, LedgerFault> {
+/// What stands against `origin`; `None` when nothing ever did.
+pub(super) fn read(conn: &Connection, origin: &str) -> Result<Option<Record>, LedgerFault> {
     let found = conn
         .prepare_cached(OF_ORIGIN)?
         .query_row([origin], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?)))

@@ -25,8 +25,8 @@ const CURRENCY: &str = "|*";
 const LIST: &str = "SELECT key, pending_count FROM tally
      WHERE key >= 'overdue-' AND key < 'overdue.' AND pending_count > 0 ORDER BY pending_count DESC, key LIMIT ?1";
 
-pub(super) const PARDONED: &str = "SELECT EXISTS (SELECT 1 FROM pardon WHERE payment = ?1 AND scope = ?2)";
-const PARDONED_AT_ALL: &str = "SELECT EXISTS (SELECT 1 FROM pardon WHERE payment = ?1)";
+pub(super) const PARDONED: &str = "SELECT 1 FROM pardon WHERE payment = ?1 AND scope = ?2";
+const PARDONED_AT_ALL: &str = "SELECT 1 FROM pardon WHERE payment = ?1";
 const PARDON: &str = "INSERT INTO pardon (payment, scope) VALUES (?1, ?2)";
 
 /// Whom a lost payment is counted against.
@@ -67,14 +67,12 @@ pub(super) fn is(payment: &Payment) -> bool {
 
 /// Whether an overdue `payment` is counted against its `scope`: nobody put up with it there.
 pub(super) fn counts(conn: &Connection, payment: &PaymentId, scope: Scope) -> Result<bool, LedgerFault> {
-    let pardoned: bool =
-        conn.prepare_cached(PARDONED)?.query_row([payment.as_str(), scope.name()], |row| row.get(0))?;
-    Ok(!pardoned)
+    Ok(!conn.prepare_cached(PARDONED)?.exists([payment.as_str(), scope.name()])?)
 }
 
 /// Whether a person put up with `payment`, for its host or for its payee.
 pub(super) fn is_pardoned(conn: &Connection, payment: &PaymentId) -> Result<bool, LedgerFault> {
-    Ok(conn.prepare_cached(PARDONED_AT_ALL)?.query_row([payment.as_str()], |row| row.get(0))?)
+    Ok(conn.prepare_cached(PARDONED_AT_ALL)?.exists([payment.as_str()])?)
 }
 
 /// Counts one more.

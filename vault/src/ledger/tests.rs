@@ -1,6 +1,8 @@
 //! Tests of the ledger from inside: a real file in a fresh folder, a clock that the test moves by hand.
 
 mod acquaintance;
+mod breaker;
+mod breaker_law;
 mod crash;
 mod files;
 mod flood;
@@ -8,6 +10,7 @@ mod growth;
 mod limits;
 mod race;
 mod repeat;
+mod resume;
 mod settlement;
 mod shut;
 mod sums;

@@ -3,7 +3,9 @@
 use rusqlite::{Connection, Rows, Statement, StatementStatus, params};
 
 use super::world::{CENT, START, World, errand};
-use crate::ledger::{Answer, LedgerFault, acquaintance, claim, events, meta, rows, session, tally, view};
+use crate::ledger::{
+    Answer, LedgerFault, acquaintance, breaker, claim, events, meta, overdue, rows, session, tally, view,
+};
 
 /// Every query on the way of a claim, an authorization, a report and a status, with something to bind.
 fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
@@ -23,6 +25,9 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (tally::TALLY, vec!["all|USD"]),
         (tally::SPENT_BEFORE, vec!["all|USD", "1900000100"]),
         (tally::PENDING, vec![]),
+        (overdue::PARDONED, vec!["p_01010101010101010101010101010101", "host"]),
+        (breaker::OF_ORIGIN, vec!["https://api.example.com"]),
+        (breaker::LIST, vec!["1900000000"]),
         (events::HEAD, vec![]),
         (meta::META, vec![]),
         (meta::FROZEN, vec![]),

@@ -8,7 +8,7 @@ use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
 use super::world::{Fake, START, money, place, rules};
-use crate::ledger::{Ledger, LedgerFault, RowState, tally};
+use crate::ledger::{Ledger, LedgerFault, Resume, RowState, tally};
 
 /// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
 /// one is in flight, 400 seconds after [`START`].
@@ -51,6 +51,42 @@ fn version_1_opens_and_balances_and_its_lost_payment_counts() {
         });
         assert_eq!(familiar.unwrap(), 3);
     }
+}
+
+/// The same ledger as version 2 left it, which counted the lost payment against its host and its payee.
+fn laid_down_as_version_2(dir: &Path) {
+    let conn = Connection::open(laid_down(dir)).unwrap();
+    conn.execute_batch(include_str!("../schema_2.sql")).unwrap();
+    let zero = "0".repeat(39);
+    let lost: (String, String, String) = conn
+        .query_row("SELECT origin, chain, payee FROM payment WHERE delivery GLOB '{\"silence\"*'", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .unwrap();
+    let keys = [format!("overdue-host|{}|*", lost.0), format!("overdue-payee|{}:{}|*", lost.1, lost.2)];
+    for key in keys {
+        let columns = "key, pending, pending_count, spent, spent_count, spent_last_s";
+        conn.execute(&format!("INSERT INTO tally ({columns}) VALUES (?1, ?2, 1, ?2, 0, 0)"), [&key, &zero]).unwrap();
+    }
+    conn.pragma_update(None, "user_version", 2).unwrap();
+}
+
+#[test]
+fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    laid_down_as_version_2(dir.path());
+    for _opening in 0..2 {
+        let ledger = open(dir.path()).unwrap();
+        assert_eq!(ledger.verify().unwrap().payments, 4);
+        let overview = ledger.overview(None, &rules("")).unwrap();
+        let lost: Vec<u32> = overview.lost.iter().map(|lost| lost.count).collect();
+        assert_eq!((lost, overview.quarantined), (vec![1, 1], Vec::new()));
+    }
+    // And what is new with version 3 works on it.
+    let ledger = open(dir.path()).unwrap();
+    let resumed = ledger.resume("api.example.com", &rules("")).unwrap();
+    assert!(matches!(resumed, Resume::Lifted(resumed) if resumed.pardoned == 1));
+    ledger.verify().unwrap();
 }
 
 #[test]

@@ -1,0 +1,185 @@
+//! A person forgives a host or a payee; what was lost stays lost, and the books balance.
+
+use std::sync::Arc;
+
+use bursar_policy::chain::Address;
+use bursar_policy::errand::Errand;
+use bursar_policy::limit::Scope;
+use bursar_policy::refusal::Refusal;
+use bursar_policy::rules::Rules;
+
+use super::world::{CENT, LIFE_S, START, World, answered, errand, errand_at, rules_with, settled, silence, terms};
+use crate::ledger::{Answer, Claim, Counted, EXPIRY_MARGIN_S, Exposed, LedgerFault, Reservation, Resume};
+use crate::protocol::{Lost, Resumed};
+
+const ORIGIN: &str = "https://api.example.com";
+
+fn rules(lines: &str) -> Arc<Rules> {
+    rules_with(&format!("allow_any_host = true\n{lines}"), "")
+}
+
+fn world(lines: &str) -> World {
+    let mut world = World::new("", "100 USD");
+    world.rules = rules(lines);
+    world
+}
+
+fn payee(byte: u8) -> String {
+    format!("eip155:84532:{}", Address::from_bytes([byte; 20]))
+}
+
+fn ask(world: &World, errand: Errand, payee: u8) -> Result<Reservation<Exposed>, Vec<Scope>> {
+    let mut wanted = terms(CENT);
+    wanted.payee = Address::from_bytes([payee; 20]);
+    match world.ledger().authorize(world.new_claim(errand), world.ask(wanted), &world.rules).unwrap() {
+        Counted::Yes(exposed) => Ok(*exposed),
+        Counted::No { reasons, .. } => {
+            let scope = |reason: &Refusal| match reason {
+                Refusal::TooManyUnresolved { scope, .. } => *scope,
+                other => panic!("{other:?}"),
+            };
+            Err(reasons.iter().map(scope).collect())
+        }
+    }
+}
+
+/// A payment that runs out without a word.
+fn lose(world: &World, errand: Errand, payee: u8) -> Reservation<Exposed> {
+    let exposed = ask(world, errand, payee).unwrap();
+    world.sign(&exposed);
+    world.time.pass(LIFE_S + EXPIRY_MARGIN_S);
+    world.ledger().sweep().unwrap();
+    exposed
+}
+
+fn shut(world: &World, errand: Errand, payee: u8) -> Vec<Scope> {
+    ask(world, errand, payee).err().unwrap_or_default()
+}
+
+fn lifted(world: &World, whom: &str) -> Resumed {
+    match world.ledger().resume(whom, &world.rules).unwrap() {
+        Resume::Lifted(resumed) => resumed,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_quarantine_is_lifted_with_everything_that_led_to_it() {
+    let mut world = world("quarantine_after = 2\nmax_unresolved = 10");
+    for path in ["a", "b"] {
+        let exposed = ask(&world, errand(path), 0x22).unwrap();
+        world.sign(&exposed);
+        world.ledger().report(&exposed, silence(), world.rules.breaker()).unwrap();
+    }
+    assert!(matches!(world.claim(errand("c")), Claim::Refused(_)));
+    let wanted = Resumed {
+        scope: Scope::Host,
+        of: ORIGIN.to_owned(),
+        quarantined_until_s: Some(START + 3_600),
+        failures: 2,
+        strikes: 0,
+        pardoned: 0,
+        still_shut: Vec::new(),
+    };
+    assert_eq!(lifted(&world, ORIGIN), wanted);
+    assert!(matches!(world.claim(errand("c")), Claim::New(_)));
+    assert_eq!(world.kinds().get("resumed"), Some(&1));
+    let nothing = Resumed { quarantined_until_s: None, failures: 0, ..wanted };
+    assert_eq!(lifted(&world, ORIGIN), nothing);
+    assert_eq!(world.kinds().get("resumed"), Some(&1), "nothing was lifted, so nothing is in the log");
+    world.reopen();
+    assert!(matches!(world.claim(errand("c")), Claim::New(_)));
+}
+
+#[test]
+fn lost_payments_are_put_up_with_for_the_host_and_for_the_payee_each_by_itself() {
+    let mut world = world("");
+    drop(lose(&world, errand("a"), 0x22));
+    assert_eq!(shut(&world, errand("b"), 0x22), [Scope::Host, Scope::Payee]);
+    let spent = world.spent();
+
+    let resumed = lifted(&world, ORIGIN);
+    assert_eq!(resumed.pardoned, 1);
+    assert_eq!(resumed.still_shut, [Lost { scope: Scope::Payee, of: payee(0x22), count: 1 }]);
+    assert_eq!(shut(&world, errand("c"), 0x22), [Scope::Payee]);
+    assert_eq!(shut(&world, errand("c"), 0x33), []);
+    let again = lifted(&world, ORIGIN);
+    assert_eq!((again.pardoned, again.still_shut.len()), (0, 1), "it is said as long as it is so");
+    world.ledger().verify().unwrap();
+
+    let resumed = lifted(&world, &payee(0x22).to_ascii_lowercase());
+    assert_eq!((resumed.scope, resumed.of, resumed.pardoned), (Scope::Payee, payee(0x22), 1));
+    assert_eq!(resumed.still_shut, []);
+    assert_eq!(shut(&world, errand("d"), 0x22), []);
+    assert_eq!(world.spent(), spent.checked_add(super::world::money("0.02 USD")).unwrap(), "nothing came back");
+    assert_eq!(world.ledger().overview(None, &world.rules).unwrap().lost, []);
+    let past = world.ledger().payments(1, None).unwrap();
+    assert!(!past[0].unresolved, "it no longer counts in a replay");
+    world.ledger().verify().unwrap();
+    world.reopen();
+    world.ledger().verify().unwrap();
+    assert_eq!(shut(&world, errand("e"), 0x44), []);
+}
+
+#[test]
+fn what_is_lost_after_that_counts_again_and_a_late_word_about_the_old_loss_frees_no_further_one() {
+    for late in [answered(None), answered(Some(settled()))] {
+        let mut world = world("");
+        let lost = lose(&world, errand("a"), 0x22);
+        lifted(&world, ORIGIN);
+        lifted(&world, &payee(0x22));
+        world.ledger().report(&lost, late, world.rules.breaker()).unwrap();
+        world.ledger().verify().unwrap();
+        drop(lose(&world, errand("b"), 0x22));
+        assert_eq!(shut(&world, errand("c"), 0x22), [Scope::Host, Scope::Payee]);
+        let resumed = lifted(&world, ORIGIN);
+        assert_eq!(resumed.pardoned, 1);
+        drop(lost);
+        world.ledger().verify().unwrap();
+        world.reopen();
+        world.ledger().verify().unwrap();
+    }
+}
+
+#[test]
+fn a_host_is_named_by_its_origin_or_by_a_name_that_only_one_origin_has() {
+    let mut world = world("quarantine_after = 1\nmax_unresolved = 10");
+    let fail = |world: &World, url: &str| {
+        let exposed = ask(world, errand_at(url), 0x22).unwrap();
+        world.sign(&exposed);
+        world.ledger().report(&exposed, silence(), world.rules.breaker()).unwrap();
+    };
+    assert_eq!(world.ledger().resume("api.example.com", &world.rules).unwrap(), Resume::Nobody);
+    fail(&world, "https://api.example.com/a");
+    assert_eq!(lifted(&world, "API.example.com").failures, 1);
+    fail(&world, "https://api.example.com/b");
+    fail(&world, "https://api.example.com:8443/b");
+    let both = vec![ORIGIN.to_owned(), format!("{ORIGIN}:8443")];
+    assert_eq!(world.ledger().resume("api.example.com", &world.rules).unwrap(), Resume::Several(both));
+    let one = lifted(&world, "api.example.com:8443");
+    assert_eq!((one.of, one.failures), (format!("{ORIGIN}:8443"), 1));
+    assert_eq!(lifted(&world, ORIGIN).failures, 1, "the other one stayed as it was");
+    // A host with lost payments and a host of the rules are known, too.
+    drop(lose(&world, errand_at("https://lost.example.com/"), 0x22));
+    assert_eq!(lifted(&world, "lost.example.com").pardoned, 1);
+    world.rules = rules_with("", "[[host]]\norigin = \"https://listed.example.com\"");
+    assert_eq!(lifted(&world, "listed.example.com").of, "https://listed.example.com");
+    for nobody in ["", " ", "api example com", "https://api.example.com/path", "eip155:1:0x12", "nobody.example.com"] {
+        assert_eq!(world.ledger().resume(nobody, &world.rules).unwrap(), Resume::Nobody, "{nobody}");
+    }
+}
+
+#[test]
+fn a_pardon_that_no_person_gave_is_found() {
+    let world = world("");
+    drop(lose(&world, errand("a"), 0x22));
+    let forged = world.ledger().writer.ask(|tx| {
+        tx.conn.execute("INSERT INTO pardon (payment, scope) SELECT id, 'host' FROM payment", [])?;
+        let key = "overdue-host|https://api.example.com|*";
+        tx.conn.execute("UPDATE tally SET pending_count = 0 WHERE key = ?1", [key])?;
+        Ok(Answer::AfterCommit(()))
+    });
+    forged.unwrap();
+    let fault = world.ledger().verify().unwrap_err();
+    assert!(matches!(&fault, LedgerFault::Books { detail } if detail.contains("nobody put up with")), "{fault}");
+}
