@@ -26,6 +26,8 @@ mod install;
 mod policy_replay;
 #[path = "cli/policy_test.rs"]
 mod policy_test;
+#[path = "cli/resume.rs"]
+mod resume;
 #[path = "cli/secrets.rs"]
 mod secrets;
 #[path = "cli/stall.rs"]

@@ -41,6 +41,9 @@ unusual_price = 10
 approve_over = ["0.02 USD", "1 EUR"]
 approve_tags = ["people"]
 no_recurring = "30d"
+on_security_refusal = "close_session"
+quarantine_after = 3
+quarantine = "1h"
 
 [[limit]]
 scope = "tag"

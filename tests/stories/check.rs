@@ -91,12 +91,11 @@ fn ledger(found: &mut Found, want: &Want, played: &Played) {
     found.same("signed", &want.signed, &signed);
     let reasons = refusals(played);
     let logged = want.logged.unwrap_or(want.outcome == "refused");
-    let wanted: Vec<&str> = if logged {
-        std::iter::once(want.code.as_str()).chain(want.also.iter().map(String::as_str)).collect()
-    } else {
-        Vec::new()
-    };
-    found.same("code and also, in the operator's log", &wanted, &reasons);
+    let mut wanted: Vec<&str> = want.earlier_reasons.iter().map(String::as_str).collect();
+    if logged {
+        wanted.extend(std::iter::once(want.code.as_str()).chain(want.also.iter().map(String::as_str)));
+    }
+    found.same("earlier_reasons, code and also, in the operator's log", &wanted, &reasons);
     if !logged && want.outcome != "refused" {
         found.same("code", &want.code, &want.shown);
     }

@@ -57,6 +57,8 @@ pub(crate) struct Want {
     #[serde(default)]
     pub(crate) earlier: Vec<String>,
     #[serde(default)]
+    pub(crate) earlier_reasons: Vec<String>,
+    #[serde(default)]
     pub(crate) repeat: bool,
     #[serde(default)]
     pub(crate) spent: Option<String>,

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::quantity::{ByteSize, Span};
+use bursar_policy::rules::OnSecurityRefusal;
 use bursar_policy::rules::draft::HostDraft;
 use bursar_policy::{ContentMode, Limit, Method, Money, Setting, Tag};
 use bursar_vault::rules_file::Table;
@@ -83,6 +84,25 @@ fn payment(read: &Reading<'_>) -> Vec<Told> {
     ];
     told.extend(opening);
     told.extend(caution::of_payment(read));
+    told.extend(left_alone(read));
+    told
+}
+
+/// When a seller is left alone, and what a strike leads to beside that.
+fn left_alone(read: &Reading<'_>) -> Vec<Told> {
+    let (breaker, draft) = (read.rules.breaker(), &read.draft.payment);
+    let (after, time) = (breaker.after(), span(breaker.quarantine_s()));
+    let key =
+        if draft.quarantine_after.is_none() && draft.quarantine.is_some() { "quarantine" } else { "quarantine_after" };
+    let says = format!(
+        "is left alone for {time} after {after} failed deliveries in a row, or {after} security refusals that blame it"
+    );
+    let mut told = vec![Told { about: "a seller", says, place: Some(read.lines.place(Table::Payment, key)) }];
+    if breaker.on_security_refusal() == OnSecurityRefusal::CloseSession {
+        let says = "is closed by the first security refusal that blames a seller".to_owned();
+        let place = Some(read.lines.place(Table::Payment, "on_security_refusal"));
+        told.push(Told { about: "a session", says, place });
+    }
     told
 }
 

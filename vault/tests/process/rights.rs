@@ -13,12 +13,13 @@ fn reload(text: &str) -> OperatorAsk {
     OperatorAsk::ReloadRules { rules: Digest::of(text.as_bytes()), passphrase: said(SECRET) }
 }
 
-fn with_passphrase(typed: &str) -> [OperatorAsk; 5] {
+fn with_passphrase(typed: &str) -> [OperatorAsk; 6] {
     [
         unlock(typed),
         session_new("default", "1.00 USD", typed),
         OperatorAsk::Thaw { passphrase: said(typed) },
         OperatorAsk::Unlatch { passphrase: said(typed) },
+        OperatorAsk::Resume { whom: "https://api.example.com".to_owned(), passphrase: said(typed) },
         OperatorAsk::ReloadRules { rules: Digest::of(RULES.as_bytes()), passphrase: said(typed) },
     ]
 }
@@ -117,6 +118,34 @@ fn every_right_that_gives_more_needs_the_passphrase_each_time() {
             Err(other) => panic!("{other:?}"),
         }
     }
+}
+
+#[test]
+fn a_seller_that_is_blamed_is_left_alone_until_a_person_resumes_it() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    let quote = |terms| AgentAsk::Quote { errand: errand("a"), terms };
+    assert!(matches!(agent.ask(&quote(None)), AgentReply::Quoted { quote: None, refusals } if refusals.is_empty()));
+    // Its own refusal of a payment and of a quote, and what serve says of another.
+    let swapped = Terms { payee: Address::from_bytes([0x66; 20]), ..terms(5) };
+    assert!(matches!(agent.claim(&errand("a")), Claimed::New));
+    assert_eq!(agent.refused(&authorize(swapped.clone())), ["payee_not_allowed"]);
+    let AgentReply::Quoted { refusals, .. } = agent.ask(&quote(Some(swapped))) else { panic!("no quote") };
+    assert_eq!(refusals[0].code(), "payee_not_allowed");
+    let blamed = Refusal::OfferConflict { members: Quoted::of("payTo and recipient") };
+    agent.ask(&AgentAsk::Decline { errand: errand("b"), refusals: vec![blamed] });
+
+    assert_eq!(sandbox.agent().refused(&AgentAsk::Claim { errand: errand("c") }), ["host_quarantined"]);
+    let AgentReply::Quoted { refusals, .. } = agent.ask(&quote(None)) else { panic!("no quote") };
+    assert_eq!(refusals[0].code(), "host_quarantined");
+    assert_eq!(agent.refused(&authorize(terms(5))), ["host_quarantined"], "it was claimed before");
+    let operator = sandbox.operator();
+    assert_eq!(operator.status().quarantined.len(), 1);
+    let whom = |whom: &str| OperatorAsk::Resume { whom: whom.to_owned(), passphrase: said(SECRET) };
+    assert_eq!(operator.code(&whom("nobody.example.com")), "resume_unknown");
+    let OperatorReply::Resumed(resumed) = operator.ask(&whom("api.example.com")) else { panic!("not resumed") };
+    assert_eq!((resumed.of.as_str(), resumed.strikes), ("https://api.example.com", 3));
+    agent.authorize(terms(5));
 }
 
 #[test]

@@ -86,6 +86,10 @@ fn everything_that_is_written_is_told_on_its_line() {
         (Some(9), "a payment: is made only mon-fri in Europe/Berlin"),
         (None, "a person: looks at every payee of a host but the first, where payees are not listed"),
         (None, "a person: looks at a network or an asset that is new for a known host"),
+        (
+            None,
+            "a seller: is left alone for 1h after 3 failed deliveries in a row, or 3 security refusals that blame it",
+        ),
         (Some(43), "payee: payments to 0x209693Bc6afc0C5328bA36FaF03C514EF312287C carry the tags people, data"),
         (Some(14), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
         (Some(20), "limit: the payments of each host: at most 3 payments, for ever"),
@@ -112,6 +116,23 @@ fn everything_that_is_written_is_told_on_its_line() {
     let read = Reading::of(TEXT, Setting::Sandbox).unwrap();
     let site = "https://two.example:8443/".parse().unwrap();
     assert_eq!(read.rules.host_rule(&site).unwrap().body_limit_bytes(), 64 << 10);
+}
+
+#[test]
+fn when_a_seller_is_left_alone_and_a_session_is_closed_is_told_on_its_line() {
+    let short = "[payment]\nmax_per_payment = \"0.05 USD\"\nnetworks = []\nassets = []\nrecipients = []\n";
+    let says = |time: &str, after: u32| {
+        format!(
+            "a seller: is left alone for {time} after {after} failed deliveries in a row, or {after} security refusals that blame it"
+        )
+    };
+    let found = told(&format!("{short}quarantine = \"1d\"\n"), Setting::Real);
+    assert!(found.contains(&(Some(6), says("1d", 3))), "{found:?}");
+    let closing = "on_security_refusal = \"close_session\"\nquarantine_after = 5\n";
+    let found = told(&format!("{short}{closing}"), Setting::Real);
+    assert!(found.contains(&(Some(7), says("1h", 5))), "{found:?}");
+    let closed = "a session: is closed by the first security refusal that blames a seller".to_owned();
+    assert!(found.contains(&(Some(6), closed)), "{found:?}");
 }
 
 #[test]
