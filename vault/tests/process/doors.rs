@@ -30,6 +30,10 @@ fn an_operators_words_mean_nothing_on_the_agents_socket_and_the_reverse() {
         OperatorAsk::Lock,
         OperatorAsk::SessionList,
         OperatorAsk::Freeze { reason: String::new() },
+        OperatorAsk::Resume {
+            whom: "https://api.example.com".to_owned(),
+            passphrase: crate::world::said(crate::world::SECRET),
+        },
         crate::world::session_new("x", "1.00 USD", crate::world::SECRET),
     ] {
         let stream = UnixStream::connect(sandbox.profile.agent_sock()).unwrap();

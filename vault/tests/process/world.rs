@@ -29,6 +29,7 @@ networks = ["eip155:84532"]
 assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
 recipients = ["0x209693Bc6afc0C5328bA36FaF03C514EF312287C"]
 allow_any_host = true
+quarantine_after = 6
 
 [[limit]]
 scope = "all"
