@@ -113,6 +113,10 @@ const BOUND: &[(&str, &[&str])] = &[
             "a_foreign_or_overflowing_session_refuses",
         ],
     ),
+    (
+        "LG-033",
+        &["three_failed_deliveries_in_a_row_quarantine_the_host_and_no_other", "every_story_ends_as_it_is_told"],
+    ),
     ("LG-036", &["ten_identical_calls_at_once_are_one_purchase", "the_same_purchase_from_two_clients_is_signed_once"]),
     (
         "LG-043",
@@ -173,6 +177,10 @@ const BOUND: &[(&str, &[&str])] = &[
             "a_view_finds_every_value_of_a_name_in_order_and_shows_none",
             "a_signature_has_one_text_and_no_debug",
         ],
+    ),
+    (
+        "OP-007",
+        &["three_failed_deliveries_in_a_row_quarantine_the_host_and_no_other", "every_story_ends_as_it_is_told"],
     ),
     ("OP-008", &["every_story_ends_as_it_is_told"]),
     (

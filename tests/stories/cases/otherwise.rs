@@ -110,6 +110,14 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
         rows: &[],
         tests: &["what_is_changed_for_a_row_is_all_that_can_be_wrong"],
     },
+    Difference {
+        kind: "the same page with another query after a lost answer",
+        rows: &[case("MC-036", Tested)],
+        tests: &[
+            "three_failed_deliveries_in_a_row_quarantine_the_host_and_no_other",
+            "nothing_in_flight_counts_and_what_ran_out_shuts_host_and_payee_whatever_the_purchase_id",
+        ],
+    },
 ];
 
 /// The kind of difference that row `id` is, if it is one.

@@ -9,6 +9,8 @@ use proptest::prelude::*;
 use super::world::{CENT, World, answered, errand_at, rules_with, silence};
 use crate::ledger::Claim;
 
+/// Names of which none reads like another.
+const HOSTS: [&str; 3] = ["https://quotes.example.com", "https://weather.example.com", "https://maps.example.com"];
 const AFTER: u32 = 3;
 const QUARANTINE_S: u64 = 600;
 
@@ -33,13 +35,13 @@ impl Alone {
     fn met(&mut self, act: Act, now_s: u64) {
         match act {
             Act::Good => (self.failures, self.strikes) = (0, 0),
-            Act::Silent => self.failures += 1,
-            Act::Blamed => self.strikes += 1,
+            Act::Silent => self.failures = self.failures.saturating_add(1),
+            Act::Blamed => self.strikes = self.strikes.saturating_add(1),
             Act::Refused => {}
         }
         let bad = matches!(act, Act::Silent | Act::Blamed);
         if bad && AFTER <= self.failures.max(self.strikes) && self.until_s <= now_s {
-            self.until_s = now_s + QUARANTINE_S;
+            self.until_s = now_s.saturating_add(QUARANTINE_S);
         }
     }
 }
@@ -67,7 +69,7 @@ proptest! {
         for (turn, (host, act, passed_s)) in acts.into_iter().enumerate() {
             world.time.pass(passed_s);
             let now_s = world.ledger().time().now_s;
-            let errand = errand_at(&format!("https://host-{host}.example.com/{turn}"));
+            let errand = errand_at(&format!("{}/{turn}", HOSTS[usize::from(host)]));
             let expected = alone.get_mut(&host).unwrap();
             let is_open = expected.until_s <= now_s;
             match act {
@@ -94,10 +96,10 @@ proptest! {
                 }
             }
             for (host, expected) in &alone {
-                let probe = errand_at(&format!("https://host-{host}.example.com/probe"));
+                let origin = HOSTS[usize::from(*host)].to_owned();
+                let probe = errand_at(&format!("{origin}/probe"));
                 let found = world.ledger().quarantined(&probe).unwrap();
                 let until_s = (now_s < expected.until_s).then_some(expected.until_s);
-                let origin = format!("https://host-{host}.example.com");
                 let wanted = until_s.map(|until_s| Refusal::HostQuarantined { origin, until_s });
                 prop_assert_eq!(found, wanted, "host {} after turn {}", host, turn);
             }
