@@ -159,7 +159,8 @@ impl Errand {
     #[must_use]
     pub fn binding(&self, session: &SessionId, terms: &Terms) -> Digest {
         // Taken apart, so that a new term cannot be forgotten here.
-        let Terms { version, offer: _, chain, asset, payee, amount, max_timeout_s, domain_name, domain_version } = terms;
+        let Terms { version, offer: _, chain, asset, payee, amount, max_timeout_s, domain_name, domain_version } =
+            terms;
         Digest::of_parts(&[
             b"bursar purchase binding 1",
             session.as_str().as_bytes(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bursar_policy::chain::Address;
-use bursar_policy::errand::{Errand, Method, PaymentId, SessionId};
+use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, SessionId};
 use bursar_policy::{Amount, Setting, Terms, Version};
 use bursar_vault::client::OperatorClient;
 use bursar_vault::clock::{MachineTime, TimeSource};
@@ -175,7 +175,8 @@ fn lose_a_payment(profile: &Profile, payer: Address, rules: &str) {
     let Claim::New(claim) = ledger.claim(&session, errand, 1, Duration::ZERO).unwrap() else {
         panic!("a fresh ledger knows of no purchase");
     };
-    let ask = Ask { terms, envelope: "{}".to_owned(), payer, payment: PaymentId::from_random([7; 16]), nonce: [7; 32] };
+    let (payment, approval) = (PaymentId::from_random([7; 16]), ApprovalId::from_random([7; 16]));
+    let ask = Ask { terms, envelope: "{}".to_owned(), payer, payment, approval, nonce: [7; 32] };
     assert!(matches!(ledger.authorize(claim, ask, &rules).unwrap(), Counted::Yes(_)));
     ledger.close();
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Rows, Statement, StatementStatus, params};
 
 use super::world::{CENT, START, World, errand};
-use crate::ledger::{Answer, LedgerFault, acquaintance, claim, events, meta, rows, session, tally, view};
+use crate::ledger::{Answer, LedgerFault, acquaintance, approval, claim, events, meta, rows, session, tally, view};
 
 /// Every query on the way of a claim, an authorization, a report and a status, with something to bind.
 fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
@@ -30,6 +30,9 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (acquaintance::FAMILIAR, vec!["https://api.example.com", "asset", "none"]),
         (acquaintance::ALIKE, vec!["api.example.com", "16"]),
         (acquaintance::LAST_BOUGHT, vec!["none"]),
+        (approval::DUE, vec!["1"]),
+        (approval::OPEN_OF_BINDING, vec!["none", "1"]),
+        (approval::WAITING_OF_SESSION, vec![id, "1"]),
         (view::LOG_NEWEST, vec!["20"]),
         (view::LOG_AFTER, vec!["3", "20"]),
         (view::LOG_OF_PAYMENT, vec!["p_01010101010101010101010101010101"]),
