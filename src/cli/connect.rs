@@ -119,9 +119,8 @@ pub(super) fn advice(profile: &Profile, sentence: &str) -> String {
 /// Which exit code a fault of the vault's stands for.
 fn exit_of(code: &str) -> Exit {
     match code {
-        "passphrase_wrong" | "passphrase_wait" | "session_exists" | "session_unknown" | "no_such_payment" => {
-            Exit::Refused
-        }
+        "passphrase_wrong" | "passphrase_wait" | "session_exists" | "session_unknown" | "no_such_payment"
+        | "approval_unknown" | "approval_expired" | "approval_decided" | "approval_changed" => Exit::Refused,
         "session_minutes" | "session_currency" | "session_pointless" => Exit::Usage,
         "wallet_locked" | "ledger_latched" | "no_session" | "rules_refused" => Exit::NotReady,
         _ => Exit::Failed,
