@@ -15,14 +15,16 @@ use bursar_vault::client::OperatorClient;
 use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::ledger::{Ask, Claim, Counted, KeyFile, Ledger};
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{LogEntry, OperatorAsk, OperatorReply, Passphrase, PaymentDetail, SessionView};
+use bursar_vault::protocol::{
+    ApprovalState, LogEntry, OperatorAsk, OperatorReply, Passphrase, PaymentDetail, SessionView,
+};
 use bursar_vault::rules_file;
 use bursar_vault::setup::{self, NewKey, Unlocking};
 use tempfile::TempDir;
 use tokio::time::{interval, timeout};
 use zeroize::Zeroizing;
 
-use crate::story::Before;
+use crate::story::{Before, Word};
 
 const PASSPHRASE: &str = "correct horse battery staple";
 const USUAL_BUDGET: &str = "1.00 USD";
@@ -106,6 +108,25 @@ impl Sandbox {
             tick.tick().await;
         }
         self
+    }
+
+    /// A person's word about the newest purchase that waits for one.
+    pub(crate) fn says(&self, word: Word) {
+        let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
+        let OperatorReply::Approvals { approvals, .. } = operator.ask(&OperatorAsk::Approvals).unwrap() else {
+            panic!("the vault answered `approvals` out of turn");
+        };
+        let waiting = approvals.into_iter().rfind(|view| view.state == ApprovalState::Waiting);
+        let Some(view) = waiting else {
+            assert_eq!(word, Word::Nothing, "nothing waits for a person");
+            return;
+        };
+        let ask = match word {
+            Word::Approve => OperatorAsk::Approve { id: view.id, binding: view.binding, passphrase: passphrase() },
+            Word::Deny => OperatorAsk::Deny { id: view.id },
+            Word::Nothing => return,
+        };
+        assert!(matches!(operator.ask(&ask).unwrap(), OperatorReply::Decided(_)));
     }
 
     /// Everything the ledger says, by the operator's line.
