@@ -63,6 +63,9 @@ async fn a_purchase_waits_and_is_listed_until_it_is_approved_and_bought_once() {
     assert!(status.contains("approvals   1 purchase waits for you"), "{status}");
     assert!(status.contains("next        a purchase waits for approval: run `bursar --sandbox"), "{status}");
 
+    let explained = desk.run(&["explain", &url]).await.done();
+    assert!(explained.contains("A person looks first: the price `0.05 USD` is above `0.02 USD`"), "{explained}");
+
     let approved = desk.typing(&["approve", &id[..8]], PASSPHRASE).await.done();
     assert!(approved.starts_with("Approved, for one payment: 0.05 USD to "), "{approved}");
     assert!(approved.to_lowercase().contains(PAYEE), "{approved}");

@@ -246,10 +246,6 @@ impl OperatorConversation {
     }
 
     fn approve(&self, _by: Proven, id: ApprovalId, binding: Digest) -> Result<OperatorReply, Trouble> {
-        if self.vault.ledger.latched().is_some() {
-            // A yes ends by the clock, and that may be what is in doubt.
-            return Err(trouble("ledger_latched", "spending is shut after a fault; look at `bursar status` first"));
-        }
         let life_s = self.vault.rules().rules.approval_life_s();
         decided(self.vault.ledger.approve(id, binding, life_s)?)
     }
@@ -333,6 +329,9 @@ impl Conversation for OperatorConversation {
 fn decided(decided: Decided) -> Result<OperatorReply, Trouble> {
     let (code, told) = match decided {
         Decided::Done(view) => return Ok(OperatorReply::Decided(view)),
+        Decided::Shut => {
+            return Err(trouble("ledger_latched", "spending is shut after a fault; look at `bursar status` first"));
+        }
         Decided::Unknown => ("approval_unknown", "no purchase was ever put before a person under this id"),
         Decided::Expired => ("approval_expired", "its time is over; the agent may ask again"),
         Decided::Differs => ("approval_changed", "the purchase under this id is not the one that was shown"),

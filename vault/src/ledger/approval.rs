@@ -38,6 +38,8 @@ pub enum Decided {
     Before(ApprovalState),
     /// The person was shown another purchase than the one that waits under this id.
     Differs,
+    /// The ledger is shut after a fault. A yes ends by the clock, and that may be what is in doubt.
+    Shut,
 }
 
 /// A purchase that needs a person, before it is asked about.
@@ -97,6 +99,7 @@ impl Ledger {
     /// A fault of the ledger; then nothing is approved.
     pub fn approve(&self, id: ApprovalId, binding: Digest, life_s: u64) -> Result<Decided, LedgerFault> {
         self.writer.ask(move |tx| match open(tx, &id)? {
+            _ if tx.latched => Ok(Answer::AtOnce(Decided::Shut)),
             Err(not) => Ok(Answer::AtOnce(not)),
             Ok(row) if row.state != ApprovalState::Waiting => Ok(Answer::AtOnce(Decided::Before(row.state))),
             Ok(row) if row.binding != binding => Ok(Answer::AtOnce(Decided::Differs)),

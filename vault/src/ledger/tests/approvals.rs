@@ -344,6 +344,17 @@ fn a_yes_takes_the_place_of_no_other_rule() {
 }
 
 #[test]
+fn while_the_ledger_is_shut_nothing_is_approved_and_everything_may_be_denied() {
+    let world = world();
+    let id = world.asks(errand("dear"), 3 * CENT);
+    world.ledger().latch("the clock is in doubt");
+    assert_eq!(world.approve(&id), Decided::Shut);
+    world.says_no(&id);
+    world.ledger().unlatch().unwrap();
+    assert_eq!(codes(world.authorize(errand("dear"), 3 * CENT)), ["approval_denied"]);
+}
+
+#[test]
 fn a_person_is_asked_only_where_nothing_else_stands_against_it() {
     let world = world_with("", "0.02 USD");
     assert_eq!(codes(world.authorize(errand("dear"), 3 * CENT)), ["over_session_budget"]);
