@@ -101,7 +101,7 @@ fn a_yes_thaws_nothing_and_a_no_is_said_once() {
     let view = listed(&sandbox).remove(0);
     operator.ask(&OperatorAsk::Freeze { reason: "a look around".to_owned() });
     operator.ask(&approve(&view, SECRET));
-    assert_eq!(sandbox.agent().refused(&AgentAsk::Claim { errand: odd("a") }), ["frozen"], "a yes thaws nothing");
+    assert_eq!(agent.refused(&AgentAsk::Claim { errand: odd("a") }), ["frozen"], "a yes thaws nothing");
     operator.ask(&OperatorAsk::Deny { id: id.clone() });
     match operator.0.ask(&OperatorAsk::Deny { id }) {
         Err(ClientFault::Said { code, message }) => {

@@ -264,6 +264,18 @@ fn nothing_waits_or_stands_for_longer_than_its_session() {
 }
 
 #[test]
+fn what_is_approved_late_lives_from_when_it_is_made() {
+    let world = world();
+    let id = world.asks(errand("dear"), 3 * CENT);
+    world.time.pass(LIFE_S - 1);
+    world.says_yes(&id);
+    world.time.pass(240);
+    let exposed = world.authorize(errand("dear"), 3 * CENT).unwrap();
+    let authorization = world.sign(&exposed).authorization;
+    assert_eq!(authorization.valid_before, world.time.now_s() + super::world::LIFE_S);
+}
+
+#[test]
 fn a_word_is_given_once_and_a_yes_can_be_taken_back_while_it_is_not_used() {
     let world = world();
     let id = world.asks(errand("dear"), 3 * CENT);
