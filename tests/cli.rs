@@ -6,6 +6,8 @@
     reason = "a test that cannot go on says so and stops"
 )]
 
+#[path = "cli/approvals.rs"]
+mod approvals;
 #[path = "cli/bad_rules.rs"]
 mod bad_rules;
 #[path = "cli/budgets.rs"]

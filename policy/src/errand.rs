@@ -11,6 +11,7 @@ use crate::digest::Digest;
 use crate::money::Money;
 use crate::quoted::Quoted;
 use crate::site::Site;
+use crate::terms::Terms;
 use crate::text_form::text_form;
 
 /// The method of a request (RFC 9110). Read in exact upper case.
@@ -149,6 +150,29 @@ impl Errand {
             self.method.as_str().as_bytes(),
             self.site.url().as_bytes(),
             body.as_deref().unwrap_or("no body").as_bytes(),
+        ])
+    }
+
+    /// What a person's word about this purchase is bound to: session, method, URL, body and every term, without any
+    /// tolerance. The offer's place in the seller's list is no part of it, for nothing of it is signed or paid; nor is
+    /// what the caller calls, doubts or caps.
+    #[must_use]
+    pub fn binding(&self, session: &SessionId, terms: &Terms) -> Digest {
+        // Taken apart, so that a new term cannot be forgotten here.
+        let Terms { version, offer: _, chain, asset, payee, amount, max_timeout_s, domain_name, domain_version } =
+            terms;
+        Digest::of_parts(&[
+            b"bursar purchase binding 1",
+            session.as_str().as_bytes(),
+            self.subject().as_bytes(),
+            &version.number().to_be_bytes(),
+            format!("{chain}").as_bytes(),
+            asset.as_bytes(),
+            payee.as_bytes(),
+            &amount.units().to_be_bytes(),
+            &max_timeout_s.to_be_bytes(),
+            domain_name.as_bytes(),
+            domain_version.as_bytes(),
         ])
     }
 }

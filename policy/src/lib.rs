@@ -56,7 +56,7 @@ pub use money::{Amount, AmountFault, Currency, Money};
 pub use offer::{Challenge, Offer, Said, Version};
 pub use path_prefix::PathPrefix;
 pub use quoted::Quoted;
-pub use refusal::{Audience, Refusal, Severity};
+pub use refusal::{Audience, Question, Refusal, Severity};
 pub use rules::draft::{ContentMode, Draft, Setting};
 pub use rules::{HostRule, RuleFault, Rules};
 pub use site::{Host, Origin, Scheme, Site, SiteFault};

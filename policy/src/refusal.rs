@@ -293,12 +293,22 @@ pub enum Refusal {
     },
     /// Nothing forbids it, and a person has to look first.
     NeedsApproval {
-        /// What it waits under; absent where nothing was put before a person, as for a quote.
+        /// The question that waits; absent where nothing was put before a person, as for a quote.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        approval: Option<Box<ApprovalId>>,
+        approval: Option<Box<Question>>,
         /// Why.
         concerns: Vec<Concern>,
     },
+}
+
+/// A purchase that was put before a person.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// What it waits under.
+    pub id: ApprovalId,
+    /// When it is over, Unix seconds.
+    pub expires_s: u64,
 }
 
 /// What of a purchase a mandate does not cover.

@@ -1,11 +1,12 @@
 //! The command line: one file a command, each of which parses, asks and shows, and decides nothing.
 //!
-//! Commands that give the agent more (open a session, thaw, unlatch, resume, reload rules, unlock) ask for the
+//! Commands that give the agent more (open a session, approve, thaw, unlatch, resume, reload rules, unlock) ask for the
 //! operator's passphrase at a terminal and send it to the vault, which is the one that checks it.
 
 pub mod exit;
 mod terminal;
 
+mod approval;
 mod check;
 mod connect;
 #[cfg(feature = "demo")]
@@ -68,6 +69,12 @@ enum Command {
     Session(session::Session),
     /// Show budgets, what is unresolved, and the next step for you
     Status(status::Status),
+    /// List the purchases that wait for you, and those you decided about
+    Approvals(approval::Approvals),
+    /// Allow one purchase that waits for you. Shows its terms, and needs your passphrase
+    Approve(approval::Approve),
+    /// Refuse one purchase that waits for you, or take an unused yes back (no passphrase needed)
+    Deny(approval::Deny),
     /// Stop all payments at once (no passphrase needed)
     Freeze(freeze::Freeze),
     /// Allow payments again after a freeze
@@ -143,6 +150,9 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Lock(command) => command.run(profile),
         Command::Session(command) => command.run(profile),
         Command::Status(command) => command.run(profile),
+        Command::Approvals(command) => command.run(profile),
+        Command::Approve(command) => command.run(profile),
+        Command::Deny(command) => command.run(profile),
         Command::Freeze(command) => command.run(profile),
         Command::Thaw(command) => command.run(profile),
         Command::Unlatch(command) => command.run(profile),

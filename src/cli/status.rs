@@ -45,6 +45,14 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     for money in &status.held {
         table::say(&format!("set aside   {money} in payments that are not resolved"))?;
     }
+    let waits = match status.approvals_waiting {
+        0 => None,
+        1 => Some("1 purchase waits for you; `bursar approvals` shows it".to_owned()),
+        many => Some(format!("{many} purchases wait for you; `bursar approvals` shows them")),
+    };
+    if let Some(waits) = waits {
+        table::say(&format!("approvals   {}", connect::advice(profile, &waits)))?;
+    }
     if !status.sessions.is_empty() {
         table::say(&session::shown(&status.sessions))?;
     }

@@ -1,7 +1,7 @@
 //! How a purchase ends before a signature exists: a refusal, which is an answer, or a fault. Neither moved money.
 
 use bursar_policy::Refusal;
-use bursar_tools::payments::Reason;
+use bursar_tools::payments::{Purchase, Quote, Reason};
 
 use crate::content::ContentFault;
 use crate::net::{AskFault, ExchangeFault, PinFault};
@@ -35,6 +35,30 @@ impl End {
     pub(super) fn unreadable_authority(file: &str, fault: &std::io::Error) -> Self {
         tracing::error!("the sandbox's certificate authority `{file}` cannot be read: {fault}");
         Self::fault("tls_setup", "the sandbox's certificate authority cannot be read; check `ca` in its rules")
+    }
+
+    /// What the tools are told of a purchase that ended so.
+    pub(super) fn into_purchase(self) -> Purchase {
+        match self {
+            Self::No(refusals) => match &refusals[..] {
+                [Refusal::NeedsApproval { approval: Some(question), .. }] => {
+                    Purchase::NeedsApproval { approval: question.id.clone(), expires_s: question.expires_s }
+                }
+                _ => Purchase::Refused { refusals },
+            },
+            Self::Fault(reason) => Purchase::Failed(reason),
+        }
+    }
+
+    /// What the tools are told of a quote that ended so.
+    pub(super) fn into_quote(self) -> Quote {
+        match self {
+            Self::No(refusals) => match &refusals[..] {
+                [Refusal::NeedsApproval { .. }] => Quote::NeedsApproval,
+                _ => Quote::Refused { refusals },
+            },
+            Self::Fault(reason) => Quote::Failed(reason),
+        }
     }
 
     pub(super) fn into_reason(self) -> Reason {

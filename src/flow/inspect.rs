@@ -1,6 +1,10 @@
 //! The rules at work for a person's eyes: every rule of every offer, pass or fail. Claims nothing, signs nothing.
 
-use bursar_policy::{Errand, Judgement, Money, Refusal, Site, Vetted, inspect, may_visit};
+use bursar_policy::limit::PaymentFacts;
+use bursar_policy::{
+    Acquaintance, Concern, Errand, Judgement, Money, Refusal, Rules, SessionId, Site, Terms, Vetted, concerns, inspect,
+    may_visit,
+};
 use bursar_vault::protocol::Welcome;
 use bursar_vault::rules_file;
 
@@ -31,6 +35,9 @@ pub enum Verdict {
         judgement: Judgement,
         /// The price of the terms that would be chosen.
         price: Option<Money>,
+        /// Why a person would look at those terms first, as far as the rules alone say so: what is new for a host, or
+        /// dear for it, only the ledger knows.
+        concerns: Vec<Concern>,
     },
     /// The answer asks for nothing that bursar pays; one sentence says why.
     NothingToPay(String),
@@ -108,9 +115,24 @@ fn weigh(
             let judgement = inspect(&rules, errand, demand.challenge(), payer, now_s);
             let chosen = judgement.chosen.as_ref();
             let price = chosen.and_then(|terms| Money::of(terms.amount, rules.asset(&terms.asset_id())?));
-            Ok(Verdict::Judged { judgement, price })
+            let concerns = chosen.zip(price).map(|(terms, price)| by_the_rules_alone(&rules, errand, terms, price));
+            Ok(Verdict::Judged { concerns: concerns.unwrap_or_default(), judgement, price })
         }
     }
+}
+
+/// What sends a payment to a person even where everything about its host is known.
+fn by_the_rules_alone(rules: &Rules, errand: &Errand, terms: &Terms, money: Money) -> Vec<Concern> {
+    let facts = PaymentFacts {
+        session: SessionId::from_random([0; 16]),
+        site: errand.site.clone(),
+        payee: terms.payee,
+        asset: terms.asset_id(),
+        money,
+        tags: rules.tags(&errand.site, &terms.payee),
+    };
+    let known = Acquaintance { paid_before: true, payee: true, network: true, asset: true, ..Acquaintance::default() };
+    concerns(rules, &facts, &known, errand.suspicious.as_ref())
 }
 
 /// The site, vetted for a look that pays nothing: a person who asks what a seller wants may ask one that no rule lists

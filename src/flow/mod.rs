@@ -220,19 +220,11 @@ enum Judged {
 
 impl<R: Resolver + 'static> Payments for Buyer<R> {
     async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Purchase {
-        match self.purchase(&errand, body, &progress).await {
-            Ok(purchase) => purchase,
-            Err(End::No(refusals)) => Purchase::Refused { refusals },
-            Err(End::Fault(reason)) => Purchase::Failed(reason),
-        }
+        self.purchase(&errand, body, &progress).await.unwrap_or_else(End::into_purchase)
     }
 
     async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {
-        match self.price(&errand, body).await {
-            Ok(quote) => quote,
-            Err(End::No(refusals)) => Quote::Refused { refusals },
-            Err(End::Fault(reason)) => Quote::Failed(reason),
-        }
+        self.price(&errand, body).await.unwrap_or_else(End::into_quote)
     }
 
     async fn status(&self) -> Standing {

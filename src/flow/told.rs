@@ -182,7 +182,7 @@ pub(super) fn books(status: vault::Status, now_s: u64) -> Books {
         limits: status.limits.into_iter().map(limit_line).collect(),
         held: status.held,
         unresolved: status.unresolved.into_iter().map(receipt).collect(),
-        approvals_waiting: 0,
+        approvals_waiting: status.approvals_waiting,
         next_step: status.next_step.map(|step| format!("ask the operator, a person: {step}")),
     }
 }

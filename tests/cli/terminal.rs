@@ -12,11 +12,11 @@ use crate::desk::{BURSAR, Desk, PASSPHRASE, PATIENCE};
 
 const NEW: &str = "New operator passphrase";
 const AGAIN: &str = "The same again";
-const ASKED: &str = "Operator passphrase";
+pub(crate) const ASKED: &str = "Operator passphrase";
 const AGREE: &str = "Type the amount (1.00 USD) to agree:";
 
 /// A command at a terminal.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     keyboard: ChildStdin,
     screen: ChildStdout,
@@ -28,7 +28,7 @@ struct Terminal {
 
 impl Terminal {
     /// Runs a command in the desk's sandbox at a terminal.
-    fn run(desk: &Desk, words: &str) -> Self {
+    pub(crate) fn run(desk: &Desk, words: &str) -> Self {
         let line = format!("exec '{BURSAR}' --sandbox '{}' {words}", desk.home.display());
         let mut command = Command::new("script");
         command.env_clear().args(["--quiet", "--return", "--command", &line, "/dev/null"]);
@@ -40,7 +40,7 @@ impl Terminal {
     }
 
     /// Waits until the screen shows `text`, after what was looked at before.
-    async fn sees(&mut self, text: &str) {
+    pub(crate) async fn sees(&mut self, text: &str) {
         let seen = timeout(PATIENCE, async {
             loop {
                 if let Some(at) = self.shown[self.read..].find(text) {
@@ -56,12 +56,12 @@ impl Terminal {
     }
 
     /// Types a line. The command must have asked for it: what is typed before a question is dropped.
-    async fn types(&mut self, line: &str) {
+    pub(crate) async fn types(&mut self, line: &str) {
         self.keyboard.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
     /// Waits for the end; the exit code, and all that was shown.
-    async fn ended(mut self) -> (Option<i32>, String) {
+    pub(crate) async fn ended(mut self) -> (Option<i32>, String) {
         let ended = timeout(PATIENCE, async {
             while self.reads_on().await {}
             self.child.wait().await.unwrap()

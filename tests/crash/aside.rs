@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bursar_policy::errand::{Errand, Method, PaymentId, SessionId};
+use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, SessionId};
 use bursar_policy::money::Amount;
 use bursar_policy::offer::Version;
 use bursar_policy::rules::Setting;
@@ -68,7 +68,9 @@ fn bought_an_hour_ago(stand: &Stand, url: &str) {
         domain_version: "2".to_owned(),
     };
     let payment = PaymentId::from_random([2; 16]);
-    let ask = Ask { terms, envelope: "{}".to_owned(), payer: Address::from_bytes([0x11; 20]), payment, nonce: [3; 32] };
+    let approval = ApprovalId::from_random([2; 16]);
+    let payer = Address::from_bytes([0x11; 20]);
+    let ask = Ask { terms, envelope: "{}".to_owned(), payer, payment, approval, nonce: [3; 32] };
     let rules = rules_file::load(&stand.profile.rules(), Setting::Sandbox).unwrap().rules;
     let Counted::Yes(exposed) = ledger.authorize(claim, ask, &rules).unwrap() else { panic!("not admitted") };
     ledger.store_signature(&exposed, &format!("0x{}1b", "ab".repeat(64))).unwrap();

@@ -40,6 +40,7 @@ on_change = "allow"
 unusual_price = 10
 approve_over = ["0.02 USD", "1 EUR"]
 approve_tags = ["people"]
+approval_lifetime = "30m"
 no_recurring = "30d"
 on_security_refusal = "close_session"
 quarantine_after = 3
@@ -277,6 +278,7 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("unusual_price = 10", "unusual_price = 1"),
         ("unusual_price = 3", "unusual_price = \"3\""),
         ("[\"0.02 USD\", \"1 EUR\"]", "[]"),
+        ("\"30m\"", "\"30 m\""),
         ("approve_tags = [\"people\"]", "approve_tags = [\"people\", \"people\"]"),
         ("\"30d\"", "\"monthly\""),
         ("window = \"week\"", "scope = \"host\"\nwindow = \"week\""),

@@ -62,7 +62,7 @@ async fn play_to_the_end(story: &Story) -> Played {
     let answers = if story.want.before.together {
         call_together(story, &fill, &mut client, &seller).await
     } else {
-        call_in_turn(story, &fill, &mut client).await
+        call_in_turn(story, &fill, &mut client, &sandbox).await
     };
     Played {
         answers,
@@ -75,13 +75,16 @@ async fn play_to_the_end(story: &Story) -> Played {
     }
 }
 
-async fn call_in_turn(story: &Story, fill: &Fill, client: &mut Client) -> Vec<Value> {
+async fn call_in_turn(story: &Story, fill: &Fill, client: &mut Client, sandbox: &Sandbox) -> Vec<Value> {
     let mut answers: Vec<Value> = Vec::new();
     for call in &story.calls {
         let quote = answers.last().and_then(|told| told.get("quote")).and_then(Value::as_str).unwrap_or_default();
         let arguments = fill.arguments(&call.arguments, quote);
         let id = client.call(&call.tool, &arguments).await;
         answers.push(client.told(id).await);
+        if let Some(word) = story.want.between.get(answers.len().saturating_sub(1)) {
+            sandbox.says(*word);
+        }
     }
     answers
 }

@@ -9,20 +9,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bursar_policy::chain::Address;
-use bursar_policy::errand::{Errand, Method, PaymentId, SessionId};
+use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, SessionId};
 use bursar_policy::{Amount, Setting, Terms, Version};
 use bursar_vault::client::OperatorClient;
 use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::ledger::{Ask, Claim, Counted, KeyFile, Ledger};
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{LogEntry, OperatorAsk, OperatorReply, Passphrase, PaymentDetail, SessionView};
+use bursar_vault::protocol::{
+    ApprovalState, LogEntry, OperatorAsk, OperatorReply, Passphrase, PaymentDetail, SessionView,
+};
 use bursar_vault::rules_file;
 use bursar_vault::setup::{self, NewKey, Unlocking};
 use tempfile::TempDir;
 use tokio::time::{interval, timeout};
 use zeroize::Zeroizing;
 
-use crate::story::Before;
+use crate::story::{Before, Word};
 
 const PASSPHRASE: &str = "correct horse battery staple";
 const USUAL_BUDGET: &str = "1.00 USD";
@@ -108,6 +110,25 @@ impl Sandbox {
         self
     }
 
+    /// A person's word about the newest purchase that waits for one.
+    pub(crate) fn says(&self, word: Word) {
+        let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
+        let OperatorReply::Approvals { approvals, .. } = operator.ask(&OperatorAsk::Approvals).unwrap() else {
+            panic!("the vault answered `approvals` out of turn");
+        };
+        let waiting = approvals.into_iter().rfind(|view| view.state == ApprovalState::Waiting);
+        let Some(view) = waiting else {
+            assert_eq!(word, Word::Nothing, "nothing waits for a person");
+            return;
+        };
+        let ask = match word {
+            Word::Approve => OperatorAsk::Approve { id: view.id, binding: view.binding, passphrase: passphrase() },
+            Word::Deny => OperatorAsk::Deny { id: view.id },
+            Word::Nothing => return,
+        };
+        assert!(matches!(operator.ask(&ask).unwrap(), OperatorReply::Decided(_)));
+    }
+
     /// Everything the ledger says, by the operator's line.
     pub(crate) fn books(&self) -> Books {
         let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
@@ -175,7 +196,8 @@ fn lose_a_payment(profile: &Profile, payer: Address, rules: &str) {
     let Claim::New(claim) = ledger.claim(&session, errand, 1, Duration::ZERO).unwrap() else {
         panic!("a fresh ledger knows of no purchase");
     };
-    let ask = Ask { terms, envelope: "{}".to_owned(), payer, payment: PaymentId::from_random([7; 16]), nonce: [7; 32] };
+    let (payment, approval) = (PaymentId::from_random([7; 16]), ApprovalId::from_random([7; 16]));
+    let ask = Ask { terms, envelope: "{}".to_owned(), payer, payment, approval, nonce: [7; 32] };
     assert!(matches!(ledger.authorize(claim, ask, &rules).unwrap(), Counted::Yes(_)));
     ledger.close();
 }

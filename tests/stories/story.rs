@@ -58,6 +58,7 @@ pub(crate) struct Want {
     pub(crate) earlier: Vec<String>,
     #[serde(default)]
     pub(crate) earlier_reasons: Vec<String>,
+    pub(crate) between: Vec<Word>,
     #[serde(default)]
     pub(crate) repeat: bool,
     #[serde(default)]
@@ -74,6 +75,15 @@ pub(crate) struct Want {
     pub(crate) content: Option<WantContent>,
     #[serde(default)]
     pub(crate) before: Before,
+}
+
+/// What a person does between two calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Word {
+    Approve,
+    Deny,
+    Nothing,
 }
 
 /// `[receipt]`: what the model is told of the payment.

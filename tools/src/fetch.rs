@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::{Arguments, Order, Said};
 use crate::payments::{Purchase, Receipt, Shown};
-use crate::reply::{INTERNAL_ERROR, ToldContent, ToldReceipt, Words};
+use crate::reply::{INTERNAL_ERROR, ToldContent, ToldReceipt, Words, utc};
 use crate::untrusted::Untrusted;
 
 /// The name of the tool.
@@ -127,6 +127,12 @@ pub(crate) struct FetchAnswer {
     pub(crate) next_step: Option<String>,
     /// Whether this is the result of an earlier identical call; then nothing was paid by this one.
     pub(crate) repeat: bool,
+    /// What the purchase waits under until a person has looked at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) approval_id: Option<String>,
+    /// When it stops waiting, in UTC; after that the same call asks again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expires: Option<String>,
     /// The payment; present whenever a signature may have left bursar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<ToldReceipt>,
@@ -158,6 +164,8 @@ const NOTHING_TO_COLLECT: &str = "the seller has answered, so calling again chan
 operator can look at this payment with `bursar explain` and its payment_id";
 const WITHHELD: &str = "the operator's rules keep the content from you; tell the user that the operator finds it in the \
 profile's content folder, under its sha256";
+
+const NEEDS_APPROVAL: &str = "a person has to approve this purchase first; nothing was paid and nothing was set aside";
 
 fn free(status: u16) -> String {
     match status {
@@ -204,14 +212,17 @@ impl FetchAnswer {
             }
             Purchase::Unknown(reason) => Self::bare(Outcome::Unresolved, Words::of_reason(reason, Some(COLLECT))),
             Purchase::Refused { refusals } => Self::refused(refusals),
-            Purchase::NeedsApproval { next_step } => Self::bare(
-                Outcome::NeedsApproval,
-                Words::new(
-                    "needs_approval",
-                    "a person has to approve this purchase first; nothing was paid",
-                    Some(next_step),
-                ),
-            ),
+            Purchase::NeedsApproval { approval, expires_s } => {
+                let next_step = format!(
+                    "ask the operator, a person, to run `bursar approve {approval}`, then call again with exactly the same arguments"
+                );
+                let words = Words::new("needs_approval", NEEDS_APPROVAL, Some(&next_step));
+                Self {
+                    approval_id: Some(approval.to_string()),
+                    expires: Some(utc(*expires_s)),
+                    ..Self::bare(Outcome::NeedsApproval, words)
+                }
+            }
             Purchase::Failed(reason) => Self::bare(Outcome::Failed, Words::of_reason(reason, Some(TRY_LATER))),
         }
     }
@@ -239,6 +250,8 @@ impl FetchAnswer {
             message: words.message,
             next_step: words.next_step,
             repeat: false,
+            approval_id: None,
+            expires: None,
             receipt: None,
             content: None,
             seller_says: words.seller_says,

@@ -6,7 +6,7 @@
 use core::future::Future;
 use std::borrow::Cow;
 
-use bursar_policy::errand::{Errand, PaymentId, QuoteId, SessionName};
+use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId, SessionName};
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::money::Money;
 use bursar_policy::refusal::Refusal;
@@ -72,10 +72,12 @@ pub enum Purchase {
         /// Every reason, in precedence order.
         refusals: Vec<Refusal>,
     },
-    /// A person has to look first. Nothing was signed.
+    /// A person has to look first, and was asked. Nothing was signed. Why is the person's business.
     NeedsApproval {
-        /// What the person should do, one sentence of ours.
-        next_step: String,
+        /// What it waits under.
+        approval: ApprovalId,
+        /// When the question is over, Unix seconds.
+        expires_s: u64,
     },
     /// It could not be tried. Nothing was signed.
     Failed(Reason),
@@ -98,6 +100,8 @@ pub enum Quote {
         /// The terms.
         price: Price,
     },
+    /// A person would have to look first; nobody was asked.
+    NeedsApproval,
     /// It would be refused.
     Refused {
         /// Every reason, in precedence order.

@@ -62,7 +62,8 @@ pub(crate) fn read(given: Map<String, Value>) -> Result<Order, Box<Words>> {
 /// The result of x402_quote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct QuoteAnswer {
-    /// What a fetch would do now: pay, free (nothing would be asked for), refused, or failed (it could not be asked).
+    /// What a fetch would do now: pay, free (nothing would be asked for), needs_approval (a person would have to look
+    /// first), refused, or failed (it could not be asked).
     pub(crate) outcome: QuoteOutcome,
     /// A stable code that says more than the outcome.
     pub(crate) code: String,
@@ -91,6 +92,7 @@ pub(crate) struct QuoteAnswer {
 pub(crate) enum QuoteOutcome {
     Pay,
     Free,
+    NeedsApproval,
     Refused,
     Failed,
 }
@@ -152,6 +154,12 @@ impl QuoteAnswer {
                     seller_says: price.description.as_ref().map(Untrusted::remark),
                     ..Self::bare(QuoteOutcome::Pay, Words::new("payable", &message, Some(next)))
                 }
+            }
+            Quote::NeedsApproval => {
+                let message =
+                    "a person would have to approve this purchase first; nobody was asked and nothing was paid";
+                let next = "to have a person asked, call x402_fetch with the same arguments";
+                Self::bare(QuoteOutcome::NeedsApproval, Words::new("needs_approval", message, Some(next)))
             }
             Quote::Refused { refusals } => Self::refused(refusals),
             Quote::Failed(reason) => Self::bare(

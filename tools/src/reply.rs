@@ -82,6 +82,10 @@ impl Words {
                 "the host leads to an address that is not on the public internet",
                 Some(&next_step),
             ),
+            // Why a person has to look is the person's business: else it could be felt for from here.
+            Refusal::NeedsApproval { .. } => {
+                Self::new(refusal.shown(), "a person has to approve this purchase first", Some(&next_step))
+            }
             // These sentences hold words of ours, of the caller and of the operator only.
             Refusal::WalletLocked
             | Refusal::Frozen
@@ -99,7 +103,9 @@ impl Words {
             | Refusal::HostNotAllowed { .. }
             | Refusal::MethodNotAllowed { .. }
             | Refusal::BodyNotAllowed { .. }
-            | Refusal::CurrencyWithoutCap { .. } => Self::new(refusal.shown(), &refusal.to_string(), Some(&next_step)),
+            | Refusal::CurrencyWithoutCap { .. }
+            | Refusal::ApprovalDenied
+            | Refusal::TooManyApprovals { .. } => Self::new(refusal.shown(), &refusal.to_string(), Some(&next_step)),
             // A refusal that nobody has looked at yet tells its code and nothing else.
             _ => Self::new(refusal.shown(), "bursar refused this before anything was paid", Some(&next_step)),
         }
@@ -114,7 +120,7 @@ const LIMIT_NEXT: &str =
     "do not try again with other arguments; tell the user that the operator can read the limits with `bursar status`";
 
 /// What only a person at a terminal can change.
-const FOR_THE_OPERATOR: [&str; 9] = [
+const FOR_THE_OPERATOR: [&str; 11] = [
     "wallet_locked",
     "frozen",
     "ledger_latched",
@@ -124,6 +130,8 @@ const FOR_THE_OPERATOR: [&str; 9] = [
     "host_not_allowed",
     "method_not_allowed",
     "address_not_public",
+    "too_many_approvals",
+    "needs_approval",
 ];
 
 /// Proof of a payment, as far as it may be told.

@@ -9,7 +9,9 @@ use crate::server::{Conversation, Peer, Then};
 use crate::sign::{Key, SignFault};
 use crate::status::{Needs, next_step};
 use crate::vault::Vault;
-use bursar_policy::{AssetId, Digest, Errand, PaymentId, QuoteId, Refusal, Rules, SessionId, SessionName, Terms};
+use bursar_policy::{
+    ApprovalId, AssetId, Digest, Errand, PaymentId, QuoteId, Refusal, Rules, SessionId, SessionName, Terms,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -137,8 +139,14 @@ impl AgentConversation {
             self.work = Work::Claimed(guard);
             return Err(refused);
         };
-        let ask =
-            Ask { terms, envelope, payer: key.address(), payment: PaymentId::from_random(random()?), nonce: random()? };
+        let ask = Ask {
+            terms,
+            envelope,
+            payer: key.address(),
+            payment: PaymentId::from_random(random()?),
+            approval: ApprovalId::from_random(random()?),
+            nonce: random()?,
+        };
         match self.vault.ledger.authorize(guard, ask, &rules.rules)? {
             Counted::No { claim, reasons } => {
                 self.work = Work::Claimed(claim);
@@ -239,8 +247,11 @@ impl AgentConversation {
         let rules = self.vault.rules();
         let overview = self.vault.ledger.overview(session.as_ref(), &rules.rules)?;
         let locked = self.vault.wallet.is_locked();
-        // Without a session of its own an agent sees nobody else's payments.
-        let unresolved = if session.is_some() { overview.unresolved } else { Vec::new() };
+        // Without a session of its own an agent sees nobody else's payments and questions.
+        let (unresolved, approvals_waiting) = match session {
+            Some(_) => (overview.unresolved, overview.approvals_waiting),
+            None => (Vec::new(), 0),
+        };
         let closed = rules.rules.opening().filter(|opening| !opening.is_open(overview.now_s));
         Ok(AgentReply::Status(Box::new(Status {
             outside_hours: closed.map(ToString::to_string),
@@ -250,7 +261,9 @@ impl AgentConversation {
                 locked,
                 session: overview.session.as_ref(),
                 now_s: overview.now_s,
+                approvals_waiting,
             }),
+            approvals_waiting,
             session: overview.session,
             limits: overview.limits,
             held: overview.held,

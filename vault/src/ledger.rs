@@ -16,6 +16,7 @@ mod states;
 
 mod claim;
 
+mod approval;
 mod authorize;
 mod standing;
 
@@ -49,6 +50,7 @@ mod open;
 mod schema;
 mod upgrade;
 
+pub use self::approval::{APPROVALS_WAITING_MAX, Decided};
 pub use self::audit::Books;
 pub use self::authorize::{Ask, Counted};
 pub use self::claim::{CLAIMS_MAX, Claim, ClaimGuard};

@@ -1,18 +1,18 @@
 //! The conversation with a human at a terminal. Must never widen a right without the operator's passphrase.
 
 use crate::guarded;
-use crate::ledger::{Event, EventKind, LedgerFault, Resume, SessionOpened};
+use crate::ledger::{Decided, Event, EventKind, LedgerFault, Resume, SessionOpened};
 use crate::passphrase::{PassphraseFault, Proven};
 use crate::protocol::{
-    LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase, SessionView,
-    WhichRules,
+    ApprovalState, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase,
+    SessionView, WhichRules,
 };
 use crate::rules_file::{self, RulesFile};
 use crate::server::{Conversation, Then};
 use crate::status::{Needs, next_step};
 use crate::vault::{Ended, Vault};
 use crate::wallet::UnlockFault;
-use bursar_policy::{Digest, Money, PaymentId, Quoted, SessionId, SessionName};
+use bursar_policy::{ApprovalId, Digest, Money, PaymentId, Quoted, SessionId, SessionName};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -238,6 +238,7 @@ impl OperatorConversation {
                 locked,
                 session: sessions.iter().find(is_open).or_else(|| sessions.first()),
                 now_s: overview.now_s,
+                approvals_waiting: overview.approvals_waiting,
             }),
             payer: Some(self.vault.wallet.address()),
             locked,
@@ -249,10 +250,26 @@ impl OperatorConversation {
             unresolved: overview.unresolved,
             lost: overview.lost,
             quarantined: overview.quarantined,
+            approvals_waiting: overview.approvals_waiting,
             rules_digest: rules.digest,
             rules_changed: !on_disk.is_ok_and(|bytes| Digest::of(&bytes) == rules.digest),
             now_s: overview.now_s,
         })))
+    }
+
+    fn approvals(&self) -> Result<OperatorReply, Trouble> {
+        let approvals = fitting(self.vault.ledger.approvals()?.into_iter()).collect();
+        Ok(OperatorReply::Approvals { approvals, now_s: self.vault.ledger.time().now_s })
+    }
+
+    fn approve(&self, _by: Proven, id: ApprovalId, binding: Digest) -> Result<OperatorReply, Trouble> {
+        let life_s = self.vault.rules().rules.approval_life_s();
+        decided(self.vault.ledger.approve(id, binding, life_s)?)
+    }
+
+    fn deny(&self, id: ApprovalId) -> Result<OperatorReply, Trouble> {
+        let life_s = self.vault.rules().rules.approval_life_s();
+        decided(self.vault.ledger.deny(id, life_s)?)
     }
 
     /// One page: as many entries as fit into a reply, from the end that was asked for.
@@ -297,6 +314,9 @@ impl OperatorConversation {
             OperatorAsk::Resume { whom, passphrase } => self.resume(self.prove(&passphrase)?, &whom),
             OperatorAsk::Rules { which } => self.rules(which),
             OperatorAsk::ReloadRules { rules, passphrase } => self.reload(rules, self.prove(&passphrase)?),
+            OperatorAsk::Approvals => self.approvals(),
+            OperatorAsk::Approve { id, binding, passphrase } => self.approve(self.prove(&passphrase)?, id, binding),
+            OperatorAsk::Deny { id } => self.deny(id),
             OperatorAsk::Shutdown => {
                 self.vault.end(Ended::Asked);
                 Ok(OperatorReply::Done)
@@ -322,6 +342,22 @@ impl Conversation for OperatorConversation {
     fn fault(code: &str, message: String) -> OperatorReply {
         OperatorReply::Fault { code: code.to_owned(), message }
     }
+}
+
+fn decided(decided: Decided) -> Result<OperatorReply, Trouble> {
+    let (code, told) = match decided {
+        Decided::Done(view) => return Ok(OperatorReply::Decided(view)),
+        Decided::Shut => {
+            return Err(trouble("ledger_latched", "spending is shut after a fault; look at `bursar status` first"));
+        }
+        Decided::Unknown => ("approval_unknown", "no purchase was ever put before a person under this id"),
+        Decided::Expired => ("approval_expired", "its time is over; the agent may ask again"),
+        Decided::Differs => ("approval_changed", "the purchase under this id is not the one that was shown"),
+        Decided::Before(ApprovalState::Denied) => ("approval_decided", "a person said no to it already"),
+        Decided::Before(ApprovalState::Used) => ("approval_decided", "a person said yes to it and it was bought"),
+        Decided::Before(_) => ("approval_decided", "a person said yes to it already"),
+    };
+    Err(trouble(code, &format!("{told}; `bursar approvals` lists those that wait")))
 }
 
 /// The newest entries that fit into a reply, oldest first.

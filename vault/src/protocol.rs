@@ -12,8 +12,8 @@ pub use agent::{
     SettlementClaim, Signed, Status, Welcome,
 };
 pub use operator::{
-    LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, Passphrase, PastPayment,
-    PaymentDetail, Quarantine, Resumed, WhichRules,
+    ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
+    Passphrase, PastPayment, PaymentDetail, Quarantine, Resumed, WhichRules,
 };
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.

@@ -10,6 +10,7 @@ pub(crate) struct Needs<'a> {
     pub(crate) locked: bool,
     pub(crate) session: Option<&'a SessionView>,
     pub(crate) now_s: u64,
+    pub(crate) approvals_waiting: u32,
 }
 
 /// The first thing that needs a person; `None` when nothing does.
@@ -26,6 +27,8 @@ pub(crate) fn next_step(needs: &Needs<'_>) -> Option<String> {
         Some(session) if session.budget.is_within(session.spent) => {
             "the budget is used up: run `bursar session close`, then `bursar session new --budget \"1.00 USD\"`"
         }
+        Some(_) if needs.approvals_waiting == 1 => "a purchase waits for approval: run `bursar approvals`",
+        Some(_) if 1 < needs.approvals_waiting => "purchases wait for approval: run `bursar approvals`",
         Some(_) => return None,
     };
     Some(step.to_owned())

@@ -3,6 +3,10 @@
 use std::vec::Vec;
 
 use super::*;
+use crate::chain::{Address, ChainId};
+use crate::money::Amount;
+use crate::offer::Version;
+use crate::terms::Terms;
 
 fn errand() -> Errand {
     Errand {
@@ -62,6 +66,67 @@ fn the_subject_leaves_session_and_purchase_id_out() {
     assert_eq!(named.subject(), errand().subject());
     assert_ne!(Errand { body: None, ..errand() }.subject(), errand().subject());
     assert_ne!(Errand { method: Method::Head, ..errand() }.subject(), errand().subject());
+}
+
+fn terms() -> Terms {
+    Terms {
+        version: Version::V2,
+        offer: 0,
+        chain: ChainId::BASE_SEPOLIA,
+        asset: Address::from_bytes([3; 20]),
+        payee: Address::from_bytes([4; 20]),
+        amount: Amount::new(10_000).unwrap(),
+        max_timeout_s: 60,
+        domain_name: "USDC".to_owned(),
+        domain_version: "2".to_owned(),
+    }
+}
+
+#[test]
+fn a_word_is_bound_to_session_request_and_every_term_without_tolerance() {
+    let body = errand().body.unwrap();
+    let errands = [
+        errand(),
+        Errand { method: Method::Get, ..errand() },
+        Errand { site: Site::parse("https://api.merchant.test/v1/data?q=2").unwrap(), ..errand() },
+        Errand { body: None, ..errand() },
+        Errand { body: Some(Body { digest: Digest::of(b"[]"), ..body }), ..errand() },
+        Errand { body: Some(Body { kind: BodyType::Text, ..body }), ..errand() },
+    ];
+    let others = [
+        Terms { version: Version::V1, ..terms() },
+        Terms { chain: ChainId::BASE, ..terms() },
+        Terms { asset: Address::from_bytes([5; 20]), ..terms() },
+        Terms { payee: Address::from_bytes([5; 20]), ..terms() },
+        Terms { amount: Amount::new(9_999).unwrap(), ..terms() },
+        Terms { amount: Amount::new(10_001).unwrap(), ..terms() },
+        Terms { max_timeout_s: 61, ..terms() },
+        Terms { domain_name: "USD Coin".to_owned(), ..terms() },
+        Terms { domain_version: "1".to_owned(), ..terms() },
+        // What ends one member must not begin the next.
+        Terms { domain_name: "USDC2".to_owned(), domain_version: String::new(), ..terms() },
+    ];
+    let mut seen: Vec<Digest> = errands.iter().map(|errand| errand.binding(&session(1), &terms())).collect();
+    seen.extend(others.iter().map(|other| errand().binding(&session(1), other)));
+    seen.push(errand().binding(&session(2), &terms()));
+    let count = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), count);
+}
+
+#[test]
+fn what_is_not_paid_is_no_part_of_what_a_word_is_bound_to() {
+    let elsewhere = Terms { offer: 3, ..terms() };
+    let same = [
+        Errand { ceiling: Some("0.01 USD".parse().unwrap()), ..errand() },
+        Errand { purchase_id: Some("one".parse().unwrap()), ..errand() },
+        Errand { quote: Some(QuoteId::from_random([7; 16])), ..errand() },
+        Errand { suspicious: Some(Quoted::of("odd")), ..errand() },
+    ];
+    for other in same {
+        assert_eq!(other.binding(&session(1), &elsewhere), errand().binding(&session(1), &terms()), "{other:?}");
+    }
 }
 
 #[test]

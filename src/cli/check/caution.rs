@@ -3,7 +3,7 @@
 use bursar_policy::rules::draft::{FirstPayee, HostDraft, OnChange};
 use bursar_vault::rules_file::Table;
 
-use super::sentences::joined;
+use super::sentences::{joined, span};
 use super::{Reading, Told};
 
 /// What `[payment]` says of it.
@@ -26,6 +26,8 @@ pub(super) fn of_payment(read: &Reading<'_>) -> Vec<Told> {
     if !draft.approve_tags.is_empty() {
         tell(format!("looks at every payment that carries {}", joined(&draft.approve_tags, "none")), "approve_tags");
     }
+    let life = span(read.rules.approval_life_s());
+    tell(format!("has {life} to look, and a yes or a no stands for as long after it"), "approval_lifetime");
     if read.rules.allow_any_host() {
         let says = "looks at a new host that reads like a known one, or mixes letters of several scripts";
         tell(says.to_owned(), "allow_any_host");

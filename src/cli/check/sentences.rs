@@ -192,7 +192,8 @@ pub(super) fn joined(items: impl IntoIterator<Item = impl Display>, none: &str) 
     if items.is_empty() { none.to_owned() } else { items.join(", ") }
 }
 
-fn span(seconds: u64) -> String {
+/// So many seconds as people write them.
+pub(super) fn span(seconds: u64) -> String {
     Span::from_secs(seconds).map_or_else(|| "0s".to_owned(), |span| span.to_string())
 }
 

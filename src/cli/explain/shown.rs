@@ -1,6 +1,6 @@
 //! What was found, for eyes and for programs: each rule with the line of the rules behind it. Decides nothing.
 
-use bursar_policy::{Errand, Finding, Judgement, Money, Refusal, Terms};
+use bursar_policy::{Concern, Errand, Finding, Judgement, Money, Refusal, Terms};
 use bursar_vault::guarded;
 use bursar_vault::profile::Profile;
 use bursar_vault::rules_file::Place;
@@ -30,6 +30,8 @@ struct Told {
     document: Vec<Row>,
     offers: Vec<OfferTold>,
     chosen: Option<Terms>,
+    /// Why a person would look first, as far as the rules alone say so.
+    a_person_looks: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -55,7 +57,10 @@ pub(super) fn show(profile: &Profile, errand: &Errand, inspection: Inspection, f
     let Inspection { rules, verdict } = inspection;
     let places = Places::of(&rules, profile.setting(), &errand.site);
     let (exit, told) = match verdict {
-        Verdict::Judged { judgement, price } => judged(&places, &judgement, price),
+        Verdict::Judged { judgement, price, concerns } => {
+            let (exit, told) = judged(&places, &judgement, price);
+            (exit, Told { a_person_looks: concerns.iter().map(Concern::to_string).collect(), ..told })
+        }
         Verdict::NothingToPay(sentence) => {
             (Exit::Done, Told::new("nothing_to_pay", format!("Nothing would be paid: {sentence}.")))
         }
@@ -82,7 +87,15 @@ pub(super) fn free(status: u16, form: Form) -> Result<Exit, Stop> {
 
 impl Told {
     const fn new(verdict: &'static str, message: String) -> Self {
-        Self { verdict, message, rules_changed: false, document: Vec::new(), offers: Vec::new(), chosen: None }
+        Self {
+            verdict,
+            message,
+            rules_changed: false,
+            document: Vec::new(),
+            offers: Vec::new(),
+            chosen: None,
+            a_person_looks: Vec::new(),
+        }
     }
 }
 
@@ -101,7 +114,7 @@ fn judged(places: &Places<'_>, judgement: &Judgement, price: Option<Money>) -> (
         Some(terms) => {
             let price = price.map_or_else(|| "a price".to_owned(), |price| price.to_string());
             let message = format!(
-                "Offer {} passes every rule: {price} to {} ({} atomic units of {}). Limits, the budget and locks are not looked at here.",
+                "Offer {} passes every rule: {price} to {} ({} atomic units of {}). Limits, the budget, locks and what the ledger knows of the host are not looked at here.",
                 terms.offer,
                 terms.payee,
                 terms.amount.units(),
@@ -147,6 +160,9 @@ fn say(told: &Told, form: Form) -> Result<(), Stop> {
         table::say(&table::table(&["offer", "rule", "", "what was found", "in the rules"], &[], rows))?;
     }
     table::say(&told.message)?;
+    if !told.a_person_looks.is_empty() {
+        table::say(&format!("A person looks first: {}.", told.a_person_looks.join("; ")))?;
+    }
     if told.rules_changed && !told.document.is_empty() {
         table::say(
             "The file has changed since the vault read it: lines are those of the rules in force; `bursar reload` loads the file.",

@@ -57,6 +57,10 @@ const BOUND: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "SG-028",
+        &["what_is_approved_late_lives_from_when_it_is_made", "a_life_is_the_smaller_of_both_and_at_least_ten_seconds"],
+    ),
+    (
         "SG-030",
         &[
             "neither_process_starts_beside_a_wallet_key",

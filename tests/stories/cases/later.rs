@@ -3,7 +3,7 @@
 
 /// What is missing, and the rows that wait for it.
 const LATER: &[(&str, &[&str])] = &[
-    ("not built yet: prices that creep, and persons who agree (step 2)", &["OP-025", "SG-028"]),
+    ("not built yet: prices that creep (step 3)", &["OP-025"]),
     ("not built yet: asking a chain (step 5)", &["LG-040", "LG-050", "OP-016", "OP-018"]),
     ("not built yet: noticing a ledger that was set back (step 5)", &["SG-011", "SG-033", "LG-030"]),
     ("not built yet: `doctor` (step 6)", &["OP-017", "OP-026"]),

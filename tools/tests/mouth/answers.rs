@@ -1,6 +1,6 @@
 //! Every answer: fits its schema, says the same as text, and says no more than it should.
 
-use bursar_policy::{Audience, Currency, Money, Quoted, Refusal, Scope, Window};
+use bursar_policy::{Audience, Concern, Currency, Money, Quoted, Refusal, Scope, Window};
 use bursar_tools::payments::{Books, LimitLine, Reason, SessionLine, SessionState, Standing};
 use serde_json::{Value, json};
 
@@ -172,6 +172,32 @@ async fn our_own_side_is_told_plainly_and_limits_are_not() {
 }
 
 #[tokio::test]
+async fn who_waits_for_a_person_hears_under_what_and_until_when_and_never_why() {
+    let told = fetch("/approval").await["structuredContent"].clone();
+    let id = format!("a_{}", "03".repeat(16));
+    assert_eq!((&told["approval_id"], &told["expires"]), (&json!(id), &json!("2026-11-30T00:53:20Z")));
+    let step = format!(
+        "ask the operator, a person, to run `bursar approve {id}`, then call again with exactly the same arguments"
+    );
+    assert_eq!(told["next_step"], json!(step));
+
+    let concerns = vec![Concern::Suspicious { why: Quoted::of("it begs") }];
+    let told = refused_with(Refusal::NeedsApproval { approval: None, concerns }).await["structuredContent"].clone();
+    assert_eq!(told["code"], "needs_approval");
+    assert!(!told.to_string().contains("begs") && !told.to_string().contains("suspicious"), "{told}");
+    let denied = refused_with(Refusal::ApprovalDenied).await["structuredContent"].clone();
+    assert_eq!(denied["message"], "a person looked at exactly this purchase and said no");
+    assert_eq!(denied["next_step"], "do not ask again; talk to the person who said no");
+    let many = refused_with(Refusal::TooManyApprovals { max: 5 }).await["structuredContent"].clone();
+    assert_eq!(many["message"], "5 purchases of this session wait for a person already");
+    let step = "ask the operator, a person, to decide about those that wait with `bursar approvals`";
+    assert_eq!(many["next_step"], json!(step));
+    for told in [denied, many] {
+        assert_eq!((told.get("approval_id"), told.get("expires")), (None, None));
+    }
+}
+
+#[tokio::test]
 async fn a_quote_is_told_as_what_it_is() {
     let shell = Shell::new();
     let mut client = Client::greeted(&shell).await;
@@ -179,6 +205,7 @@ async fn a_quote_is_told_as_what_it_is() {
         ("/free", "free", "free", false),
         ("/not-x402", "free", "not_x402_html", false),
         ("/paid", "pay", "payable", false),
+        ("/approval", "needs_approval", "needs_approval", false),
         ("/refused", "refused", "offer_refused", false),
         ("/failed", "failed", "tls_failed", true),
     ] {

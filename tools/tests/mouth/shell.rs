@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bursar_policy::errand::{Errand, PaymentId, QuoteId};
+use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
 use bursar_policy::{Address, ChainId, Digest, Refusal, Scope, Window};
 use bursar_tools::payments::{
     Books, Content, ContentKind, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Receipt, SessionLine,
@@ -105,7 +105,9 @@ impl Shell {
             "/scripted" => Purchase::Refused { refusals: self.refusals.lock().unwrap().clone() },
             "/refused" => Purchase::Refused { refusals: vec![Refusal::NoOffers] },
             "/locked" => Purchase::Refused { refusals: vec![Refusal::WalletLocked] },
-            "/approval" => Purchase::NeedsApproval { next_step: "ask the operator to run `bursar approve`".to_owned() },
+            "/approval" => {
+                Purchase::NeedsApproval { approval: ApprovalId::from_random([3; 16]), expires_s: 1_796_000_000 }
+            }
             "/failed" => Purchase::Failed(Reason::new("dns_failure", "the name of the seller can not be found")),
             "/panic" => panic!("a fault of the shell"),
             other => panic!("the shell has no answer for {other}"),
@@ -152,6 +154,7 @@ impl Payments for Shell {
                     description: Some(self.words()),
                 },
             },
+            "/approval" => Quote::NeedsApproval,
             "/refused" => Quote::Refused { refusals: vec![Refusal::NoOffers] },
             "/failed" => Quote::Failed(Reason::new("tls_failed", "the seller has no valid certificate")),
             other => panic!("the shell has no quote for {other}"),

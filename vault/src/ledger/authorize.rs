@@ -10,13 +10,14 @@ use bursar_policy::authorization::validity;
 use bursar_policy::budget::{Admitted, admit};
 use bursar_policy::chain::Address;
 use bursar_policy::digest::Digest;
-use bursar_policy::errand::{Errand, PaymentId, QuoteId, SessionId};
+use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, QuoteId, SessionId};
 use bursar_policy::gate::judge;
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::Money;
 use bursar_policy::quoted::Quoted;
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
+use bursar_policy::site::Site;
 use bursar_policy::terms::Terms;
 use rusqlite::params;
 
@@ -28,7 +29,7 @@ use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Held, NotSigned, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Source, acquaintance, breaker, session, standing, sweep, tally};
+use super::{Ledger, Source, acquaintance, approval, breaker, session, standing, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
 
@@ -43,6 +44,8 @@ pub struct Ask {
     pub payer: Address,
     /// The id of the row, from fresh random bytes.
     pub payment: PaymentId,
+    /// The id of the question, from fresh random bytes, should a person have to look first.
+    pub approval: ApprovalId,
     /// The authorization's nonce: 32 fresh random bytes.
     pub nonce: [u8; 32],
 }
@@ -64,6 +67,9 @@ pub enum Counted<S> {
 impl Ledger {
     /// Judges `ask` for the claimed errand under `rules`, admits it against everything counted so far, and writes it
     /// down as exposed: from here on a signature may exist. Returns when that is on the disk.
+    ///
+    /// Where nothing but a person's word is missing, it is put before a person, and the refusal says under which id; a
+    /// yes that was given is used up with the row.
     ///
     /// # Errors
     ///
@@ -92,7 +98,8 @@ impl Ledger {
     }
 
     /// Lets held money be signed for: the authorization's life begins now. Refused with `lifetime_too_short` when none
-    /// is left, and with `frozen`, `ledger_latched` or a session's refusal when one of these came since.
+    /// is left, and with `frozen`, `ledger_latched`, a session's refusal or `outside_hours` when one of these came
+    /// since. Limits are not asked again: what is held is counted in them.
     ///
     /// # Errors
     ///
@@ -102,6 +109,8 @@ impl Ledger {
         let exposed = self.writer.ask(move |tx| {
             let mut row = rows::by_id(tx.conn, &id)?;
             let mut reasons = standing::shut(tx, &row.session)?;
+            let closed = rules.opening().filter(|opening| !opening.is_open(tx.now_s));
+            reasons.extend(closed.map(|opening| Refusal::OutsideHours { hours: opening.to_string() }));
             match validity(row.terms.version, tx.now_s, row.terms.max_timeout_s, rules.max_lifetime_s()) {
                 Some(life) => (row.valid_after, row.valid_before) = life,
                 None => reasons.push(Refusal::LifetimeTooShort { life_s: row.terms.max_timeout_s }),
@@ -123,7 +132,7 @@ impl Ledger {
                     to_sql(tx.now_s)?,
                     id.as_str()
                 ])?;
-            sweep::written(tx, &row, EventKind::Exposed, told(&row))?;
+            sweep::written(tx, &row, EventKind::Exposed, told(&row, None))?;
             Ok(Answer::AfterCommit(Ok(row)))
         })?;
         let Reservation { payment, claim, .. } = held;
@@ -195,23 +204,22 @@ impl Ledger {
             if !tx.latched {
                 sweep::due(tx)?;
             }
-            let counted = case.decide(tx)?.map(|admitted| case.row(tx, &admitted, state));
-            let row = match counted {
-                Ok(Ok(row)) => row,
-                Ok(Err(reasons)) | Err(reasons) => {
-                    let struck = breaker::struck(tx, &case.rules, Some(&case.session), &case.errand, &reasons)?;
-                    return Ok(struck.answer(Err(reasons)));
-                }
+            let row = match case.decide(tx)?.and_then(|admitted| case.row(tx, &admitted, state)) {
+                Ok(row) => row,
+                Err(reasons) => return case.refused(tx, reasons),
             };
             rows::insert(tx.conn, &row)?;
             tally::set_aside(tx.conn, &row.facts())?;
             acquaintance::learn(tx.conn, &row)?;
+            let approved = approval::use_up(tx, &case.errand.binding(&row.session, &row.terms), &row.id)?;
             let kind = if state == RowState::Held { EventKind::Held } else { EventKind::Exposed };
-            sweep::written(tx, &row, kind, told(&row))?;
+            sweep::written(tx, &row, kind, told(&row, approved.as_ref()))?;
             failpoint::reach("vault-exposed-uncommitted");
             Ok(Answer::AfterCommit(Ok(row)))
         })?;
-        if let Err(reasons) = &counted {
+        if let Err(reasons) = &counted
+            && !matches!(reasons[..], [Refusal::NeedsApproval { .. }])
+        {
             self.note_refused(Source::Vault, Some(claim.session()), claim.errand(), reasons);
         }
         Ok(counted)
@@ -263,6 +271,32 @@ impl Case {
 
     fn against_quote(&self, quote: &QuoteId, now_s: u64) -> Result<(), Refusal> {
         self.quotes.check(quote, &self.session, &self.errand, &self.ask.terms, now_s)
+    }
+
+    /// Where only a person's word is missing, asks for it; every other refusal stays as it is, and counts against a
+    /// seller that is to blame for it.
+    fn refused(
+        &self,
+        tx: &Tx<'_>,
+        reasons: Vec<Refusal>,
+    ) -> Result<Answer<Result<Payment, Vec<Refusal>>>, LedgerFault> {
+        let terms = &self.ask.terms;
+        let asset = self.rules.asset(&terms.asset_id());
+        let priced = asset.and_then(|asset| Some((asset, Money::of(terms.amount, asset)?)));
+        let ([Refusal::NeedsApproval { concerns, .. }], Some((asset, money))) = (&reasons[..], priced) else {
+            let struck = breaker::struck(tx, &self.rules, Some(&self.session), &self.errand, &reasons)?;
+            return Ok(struck.answer(Err(reasons)));
+        };
+        let asking = approval::Asking {
+            id: &self.ask.approval,
+            session: &self.session,
+            errand: &self.errand,
+            terms,
+            symbol: &asset.symbol,
+            money,
+            life_s: self.rules.approval_life_s(),
+        };
+        Ok(Answer::AfterCommit(Err(vec![approval::ask(tx, &asking, concerns.clone())?])))
     }
 
     /// The row of an admitted payment. Everything in it comes from the terms that were judged and from the claim.
@@ -335,18 +369,20 @@ pub(super) fn decide(
         tags: rules.tags(&errand.site, &payee),
     };
     let standing = standing::read(tx, rules, &open, errand, &facts)?;
+    let standing = approval::heard(tx, standing, &errand.binding(session, vetted.get()))?;
     Ok(admit(rules, &standing, vetted, facts, tx.now_s))
 }
 
-fn told(row: &Payment) -> String {
-    format!(
-        "{} ({} {}) to {} on {} for {} {}",
-        row.money,
-        row.terms.amount,
-        row.symbol,
-        row.terms.payee,
-        row.terms.chain,
-        row.method,
-        row.site.origin()
-    )
+/// What is paid to whom for what, for the log.
+pub(super) fn deal(money: Money, terms: &Terms, symbol: &str, method: Method, site: &Site) -> String {
+    let Terms { amount, payee, chain, .. } = terms;
+    format!("{money} ({amount} {symbol}) to {payee} on {chain} for {method} {}", site.origin())
+}
+
+fn told(row: &Payment, approved: Option<&ApprovalId>) -> String {
+    let deal = deal(row.money, &row.terms, &row.symbol, row.method, &row.site);
+    match approved {
+        None => deal,
+        Some(id) => format!("{deal}; a person said yes to `{id}`"),
+    }
 }

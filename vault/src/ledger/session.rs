@@ -9,7 +9,7 @@ use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::writer::{Answer, Tx};
-use super::{Ledger, tally};
+use super::{Ledger, approval, tally};
 use crate::failpoint;
 use crate::protocol::SessionView;
 
@@ -183,6 +183,7 @@ pub(super) fn close(tx: &Tx<'_>, session: &Session, why: &str) -> Result<(), Led
     tx.conn
         .prepare_cached("UPDATE session SET closed_s = ?1 WHERE id = ?2")?
         .execute(params![to_sql(closed_s)?, session.id.as_str()])?;
+    approval::session_closed(tx, &session.id)?;
     let told = format!("session `{}`: {why}", session.name);
     tx.event(&Event::new(EventKind::SessionClosed, told).session(&session.id))
 }

@@ -9,7 +9,7 @@ use super::refused::Minute;
 use super::rows::{self, Payment};
 use super::states::{self, EXPIRY_MARGIN_S, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, overdue, tally};
+use super::{Ledger, approval, overdue, tally};
 use crate::failpoint;
 
 impl Ledger {
@@ -32,8 +32,10 @@ impl Ledger {
     }
 }
 
-/// Moves at most 64 payments that are due; how many it moved. Costs one index look-up when none is.
+/// Moves at most 64 payments that are due, and ends what a person's time is over for; how many payments it moved. Costs
+/// an index look-up each when there is nothing to do.
 pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
+    approval::due(tx)?;
     let until_s = to_sql(tx.now_s.saturating_sub(EXPIRY_MARGIN_S))?;
     let found = rows::list(tx.conn, rows::DUE, [until_s])?;
     for payment in &found {

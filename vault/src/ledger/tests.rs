@@ -1,6 +1,7 @@
 //! Tests of the ledger from inside: a real file in a fresh folder, a clock that the test moves by hand.
 
 mod acquaintance;
+mod approvals;
 mod breaker;
 mod breaker_law;
 mod crash;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Params, Row};
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::writer::{Answer, Tx};
-use super::{Ledger, breaker, meta, overdue, rows, session, standing, tally};
+use super::{Ledger, approval, breaker, meta, overdue, rows, session, standing, tally};
 use crate::protocol::{LimitView, LogEntry, Lost, PastPayment, PaymentDetail, Quarantine, Receipt, SessionView};
 
 /// The most unresolved payments that a view shows.
@@ -40,6 +40,8 @@ pub struct Overview {
     pub quarantined: Vec<Quarantine>,
     /// How many payments are not resolved, of all sessions.
     pub unresolved_count: u64,
+    /// How many purchases wait for a person; of the session when one was asked about.
+    pub approvals_waiting: u32,
     /// Why a person stopped all spending.
     pub frozen: Option<String>,
     /// Why payments are shut until a person looks.
@@ -87,6 +89,7 @@ impl Ledger {
                 session: known.map(|found| session::view(tx.conn, found)).transpose()?,
                 unresolved: unresolved.iter().map(|payment| payment.receipt(false)).collect(),
                 unresolved_count: tally::pending_count(tx.conn)?,
+                approvals_waiting: approval::waiting(tx, session.as_ref())?,
                 frozen: meta::frozen(tx.conn)?,
                 latched: shared.latch.reason(),
                 now_s: tx.now_s,

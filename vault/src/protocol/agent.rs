@@ -289,6 +289,8 @@ pub struct Status {
     pub locked: bool,
     /// When payments are made, where it is not such a time now.
     pub outside_hours: Option<String>,
+    /// How many purchases of the session wait for a person.
+    pub approvals_waiting: u32,
     /// What a person should do next, one sentence.
     pub next_step: Option<String>,
     /// The paying account.

@@ -1,7 +1,9 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
 use super::agent::{Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
-use bursar_policy::{Address, Digest, Method, Money, PaymentId, Scope, SessionId, SessionName, Setting, Site, Terms};
+use bursar_policy::{
+    Address, ApprovalId, Digest, Method, Money, PaymentId, Scope, SessionId, SessionName, Setting, Site, Terms,
+};
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
@@ -98,6 +100,22 @@ pub enum OperatorAsk {
         /// The operator's passphrase.
         passphrase: Passphrase,
     },
+    /// Lists the purchases that wait for a person, and those that one decided about and nobody bought yet.
+    Approvals,
+    /// A person's yes to one purchase: for one payment, and for as long as the rules say.
+    Approve {
+        /// What it waits under.
+        id: ApprovalId,
+        /// The binding that the person was shown; another purchase is not approved.
+        binding: Digest,
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// A person's no to one purchase that waits, or that was approved and not bought yet.
+    Deny {
+        /// What it waits under.
+        id: ApprovalId,
+    },
     /// Ends the vault cleanly.
     Shutdown,
 }
@@ -146,6 +164,15 @@ pub enum OperatorReply {
     Payments(Vec<PastPayment>),
     /// To `Resume`: what was lifted, and durably.
     Resumed(Box<Resumed>),
+    /// To `Approvals`: as many as fit into a reply, the oldest first.
+    Approvals {
+        /// Those that wait, and those whose word still stands.
+        approvals: Vec<ApprovalView>,
+        /// Ledger time, Unix seconds.
+        now_s: u64,
+    },
+    /// To `Approve` and `Deny`: how it stands now.
+    Decided(Box<ApprovalView>),
     /// To `ReloadRules`.
     Reloaded {
         /// The digest of the text now in force.
@@ -153,7 +180,7 @@ pub enum OperatorReply {
     },
     /// The ask was not understood, not allowed or could not be served.
     Fault {
-        /// A stable code, e.g. `passphrase_wrong`, `rules_changed`, `session_exists`.
+        /// A stable code, e.g. `passphrase_wrong`, `rules_changed`, `session_exists`, `approval_unknown`.
         code: String,
         /// One sentence that says what to do next.
         message: String,
@@ -202,6 +229,8 @@ pub struct OperatorStatus {
     pub lost: Vec<Lost>,
     /// The hosts in quarantine, the longest first, at most 20.
     pub quarantined: Vec<Quarantine>,
+    /// How many purchases wait for a person.
+    pub approvals_waiting: u32,
     /// The digest of the rules in force.
     pub rules_digest: Digest,
     /// The rules file on disk differs from the rules in force.
@@ -257,6 +286,59 @@ pub struct Resumed {
     /// Who else is shut by the same payments, as many of them as are allowed being lost: payees of the host, or hosts of
     /// the payee, at most 20.
     pub still_shut: Vec<Lost>,
+}
+
+/// Where a question before a person stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalState {
+    /// Nobody said anything yet.
+    Waiting,
+    /// A person said yes, and nobody bought it yet.
+    Approved,
+    /// A person said no, and that still stands.
+    Denied,
+    /// A person said yes, and it was bought.
+    Used,
+    /// Its time was over.
+    Expired,
+}
+
+impl ApprovalState {
+    /// Every state.
+    pub const EVERY: [Self; 5] = [Self::Waiting, Self::Approved, Self::Denied, Self::Used, Self::Expired];
+}
+
+/// One purchase before a person: what is decided about, and nothing that a model or a seller says about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalView {
+    /// What it waits under.
+    pub id: ApprovalId,
+    /// Where it stands.
+    pub state: ApprovalState,
+    /// The session that would pay.
+    pub session: SessionName,
+    /// The digest of session, method, URL, body and every term: what a yes is bound to.
+    pub binding: Digest,
+    /// The method.
+    pub method: Method,
+    /// The URL, as reported by `serve`.
+    pub site: Site,
+    /// The digest of what would be sent along.
+    pub body: Option<Digest>,
+    /// The terms that were judged.
+    pub terms: Terms,
+    /// The asset's symbol, from the operator's table.
+    pub symbol: String,
+    /// The price, at par.
+    pub money: Money,
+    /// Why a person has to look, a sentence each; what the caller or a host's name adds is quoted.
+    pub concerns: Vec<String>,
+    /// When it was asked, Unix seconds of ledger time.
+    pub asked_s: u64,
+    /// When it is over, Unix seconds: the question, or the word about it.
+    pub expires_s: u64,
 }
 
 /// One event of the append-only log.

@@ -1,6 +1,7 @@
 //! The two sockets: private, with rights that do not mix, and with room for the operator whatever agents do.
 
-use crate::world::{Sandbox, errand};
+use crate::world::{Sandbox, errand, said};
+use bursar_policy::{ApprovalId, Digest};
 use bursar_vault::client::{ClientFault, OperatorClient};
 use bursar_vault::protocol::frame::{self, ASK_MAX_BYTES, REPLY_MAX_BYTES};
 use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, OperatorAsk, OperatorReply, PROTOCOL};
@@ -35,6 +36,13 @@ fn an_operators_words_mean_nothing_on_the_agents_socket_and_the_reverse() {
             passphrase: crate::world::said(crate::world::SECRET),
         },
         crate::world::session_new("x", "1.00 USD", crate::world::SECRET),
+        OperatorAsk::Approvals,
+        OperatorAsk::Approve {
+            id: ApprovalId::from_random([1; 16]),
+            binding: Digest::of(b""),
+            passphrase: said(crate::world::SECRET),
+        },
+        OperatorAsk::Deny { id: ApprovalId::from_random([1; 16]) },
     ] {
         let stream = UnixStream::connect(sandbox.profile.agent_sock()).unwrap();
         frame::write(&stream, &AgentAsk::Hello { protocol: PROTOCOL, session: None }, ASK_MAX_BYTES).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::world::{Sandbox, delivered, errand, judged_under, terms};
 use bursar_vault::protocol::frame::{self, REPLY_MAX_BYTES};
-use bursar_vault::protocol::{AgentAsk, Claimed};
+use bursar_vault::protocol::{AgentAsk, Claimed, PROTOCOL};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::io::Write;
@@ -39,7 +39,7 @@ fn framed(content: &[u8]) -> Vec<u8> {
 #[test]
 fn every_kind_of_bad_frame_gets_one_fault_and_a_closed_connection() {
     let (sandbox, _running) = Sandbox::with_a_dollar();
-    let hello = br#"{"hello":{"protocol":2,"session":null}}"#;
+    let hello = br#"{"hello":{"protocol":3,"session":null}}"#;
     let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
     let twice = [framed(b"?"), framed(hello)].concat();
     for path in [sandbox.profile.agent_sock(), sandbox.profile.operator_sock()] {
@@ -50,9 +50,9 @@ fn every_kind_of_bad_frame_gets_one_fault_and_a_closed_connection() {
             ("not JSON", framed(b"hello")),
             ("not UTF-8", framed(b"{\"hello\xff\":1}")),
             ("an unknown ask", framed(br#"{"sign":{"digest":"0x00"}}"#)),
-            ("an unknown member", framed(br#"{"hello":{"protocol":2,"session":null,"x":1}}"#)),
-            ("a doubled member", framed(br#"{"hello":{"protocol":2,"protocol":2,"session":null}}"#)),
-            ("a float", framed(br#"{"hello":{"protocol":2.0,"session":null}}"#)),
+            ("an unknown member", framed(br#"{"hello":{"protocol":3,"session":null,"x":1}}"#)),
+            ("a doubled member", framed(br#"{"hello":{"protocol":3,"protocol":3,"session":null}}"#)),
+            ("a float", framed(br#"{"hello":{"protocol":3.0,"session":null}}"#)),
             ("too deep", framed(deep.as_bytes())),
             ("two values", framed(br#""status" "status""#)),
             ("a bad one before a good one", twice.clone()),
@@ -94,7 +94,7 @@ fn arbitrary_bytes_never_kill_the_vault_nor_move_money() {
 #[test]
 fn a_mangled_ask_after_a_hello_moves_no_money() {
     let (sandbox, _running) = Sandbox::with_a_dollar();
-    let hello = framed(br#"{"hello":{"protocol":2,"session":null}}"#);
+    let hello = framed(&serde_json::to_vec(&AgentAsk::Hello { protocol: PROTOCOL, session: None }).unwrap());
     let mut runner = TestRunner::new(Config { cases: 400, failure_persistence: None, ..Config::default() });
     let run = runner.run(&mangled(), |bytes| {
         let codes = answers(&sandbox.profile.agent_sock(), &[hello.clone(), bytes].concat());

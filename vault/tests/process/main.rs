@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up should stop at once")]
 #![expect(clippy::panic, reason = "an unexpected reply is told with its content")]
 
+mod approvals;
 mod conversation;
 mod crash;
 mod doors;

@@ -90,6 +90,7 @@ fn everything_that_is_written_is_told_on_its_line() {
             None,
             "a seller: is left alone for 1h after 3 failed deliveries in a row, or 3 security refusals that blame it",
         ),
+        (None, "a person: has 1h to look, and a yes or a no stands for as long after it"),
         (Some(43), "payee: payments to 0x209693Bc6afc0C5328bA36FaF03C514EF312287C carry the tags people, data"),
         (Some(14), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
         (Some(20), "limit: the payments of each host: at most 3 payments, for ever"),
@@ -165,6 +166,7 @@ on_change = "allow"
 unusual_price = 10
 approve_over = "2 USD"
 approve_tags = ["gifts"]
+approval_lifetime = "90m"
 no_recurring = "30d"
 [[host]]
 origin = "https://one.example"
@@ -186,9 +188,10 @@ count = 2
         (Some(8), "a person: looks at a price above 10 times the usual one of a host"),
         (Some(9), "a person: looks at a price above 2.00 USD"),
         (Some(10), "a person: looks at every payment that carries gifts"),
-        (Some(11), "the same request: is paid for once in 30d, whatever the session and purchase id"),
+        (Some(11), "a person: has 90m to look, and a yes or a no stands for as long after it"),
+        (Some(12), "the same request: is paid for once in 30d, whatever the session and purchase id"),
         (
-            Some(13),
+            Some(14),
             "seller: https://one.example by GET, HEAD; the model sees nothing of an answer; its payments carry the tag \
              gifts; its payments together: at most 4.00 USD and 2 payments in each day in UTC; a person looks at every \
              payee of a host but the first, where payees are not listed; a person looks at a network or an asset that \

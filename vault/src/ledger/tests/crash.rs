@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use bursar_policy::errand::{Errand, SessionId, SessionName};
+use bursar_policy::errand::{ApprovalId, Errand, SessionId, SessionName};
 use bursar_policy::money::Money;
 use bursar_policy::rules::draft::Setting;
 
@@ -36,7 +36,8 @@ fn open_session(ledger: &Ledger) {
 
 fn ask(byte: u8) -> Ask {
     let payment = bursar_policy::PaymentId::from_random([byte; 16]);
-    Ask { terms: terms(10 * CENT), envelope: String::new(), payer: PAYER, payment, nonce: [byte; 32] }
+    let approval = ApprovalId::from_random([byte; 16]);
+    Ask { terms: terms(10 * CENT), envelope: String::new(), payer: PAYER, payment, approval, nonce: [byte; 32] }
 }
 
 /// Everything from a new session to a swept row, in order.

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Rows, Statement, StatementStatus, params};
 
 use super::world::{CENT, START, World, errand};
 use crate::ledger::{
-    Answer, LedgerFault, acquaintance, breaker, claim, events, meta, overdue, rows, session, tally, view,
+    Answer, LedgerFault, acquaintance, approval, breaker, claim, events, meta, overdue, rows, session, tally, view,
 };
 
 /// Every query on the way of a claim, an authorization, a report and a status, with something to bind.
@@ -35,6 +35,9 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (acquaintance::FAMILIAR, vec!["https://api.example.com", "asset", "none"]),
         (acquaintance::ALIKE, vec!["api.example.com", "16"]),
         (acquaintance::LAST_BOUGHT, vec!["none"]),
+        (approval::DUE, vec!["1"]),
+        (approval::OPEN_OF_BINDING, vec!["none", "1"]),
+        (approval::WAITING_OF_SESSION, vec![id, "1"]),
         (view::LOG_NEWEST, vec!["20"]),
         (view::LOG_AFTER, vec!["3", "20"]),
         (view::LOG_OF_PAYMENT, vec!["p_01010101010101010101010101010101"]),

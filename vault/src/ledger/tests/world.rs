@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bursar_policy::chain::{Address, ChainId};
-use bursar_policy::errand::{Errand, Method, PaymentId, PurchaseId, SessionId, SessionName};
+use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, PurchaseId, SessionId, SessionName};
 use bursar_policy::money::{Amount, Money};
 use bursar_policy::offer::Version;
 use bursar_policy::refusal::Refusal;
@@ -194,6 +194,7 @@ impl World {
             envelope: "{\"opaque\":true}".to_owned(),
             payer: PAYER,
             payment: PaymentId::from_random(id),
+            approval: ApprovalId::from_random(id),
             nonce,
         }
     }
@@ -211,8 +212,13 @@ impl World {
 
     /// Claims and authorizes.
     pub(super) fn authorize(&self, errand: Errand, units: u128) -> Result<Reservation<Exposed>, Vec<Refusal>> {
+        self.authorize_terms(errand, terms(units))
+    }
+
+    /// Claims and authorizes these terms.
+    pub(super) fn authorize_terms(&self, errand: Errand, terms: Terms) -> Result<Reservation<Exposed>, Vec<Refusal>> {
         let guard = self.new_claim(errand);
-        match self.ledger().authorize(guard, self.ask(terms(units)), &self.rules).unwrap() {
+        match self.ledger().authorize(guard, self.ask(terms), &self.rules).unwrap() {
             Counted::Yes(exposed) => Ok(*exposed),
             Counted::No { reasons, .. } => Err(reasons),
         }

@@ -1,0 +1,172 @@
+//! `bursar approvals|approve|deny`: a person looks at what would be paid, term by term, and says yes or no.
+//!
+//! Shows what would be signed and sent, and no word of a model's or a seller's about it.
+
+use bursar_policy::ApprovalId;
+use bursar_policy::quantity::Span;
+use bursar_vault::profile::Profile;
+use bursar_vault::protocol::{ApprovalState, ApprovalView, OperatorAsk, OperatorReply, Passphrase};
+use clap::Args;
+use serde::Serialize;
+
+use super::connect::{Operator, out_of_turn};
+use super::exit::{Exit, Stop};
+use super::{table, terminal};
+
+/// List the purchases that wait for you, and those you decided about.
+#[derive(Debug, Args)]
+pub(super) struct Approvals {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Allow one purchase that waits for you. Shows its terms, and needs your passphrase.
+#[derive(Debug, Args)]
+pub(super) struct Approve {
+    /// Its id, or as much of it as no other has
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Refuse one purchase that waits for you, or take an unused yes back (no passphrase needed).
+#[derive(Debug, Args)]
+pub(super) struct Deny {
+    /// Its id, or as much of it as no other has
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// What a program is told.
+#[derive(Debug, Serialize)]
+struct Told {
+    approvals: Vec<ApprovalView>,
+    now_s: u64,
+}
+
+impl Approvals {
+    pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        let told = list(&Operator::connect_or_start(profile)?)?;
+        if self.json {
+            table::say_json(&told)?;
+        } else if told.approvals.is_empty() {
+            table::say("No purchase waits for you.")?;
+        } else {
+            let rows = told.approvals.iter().map(|view| row(view, told.now_s)).collect();
+            table::say(&table::table(&["id", "what", "price", "payee", "why", "still"], &[2], rows))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Approve {
+    pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        let operator = Operator::connect_or_start(profile)?;
+        let told = list(&operator)?;
+        let view = found(&told.approvals, &self.id)?;
+        let said = match view.state {
+            ApprovalState::Waiting => None,
+            ApprovalState::Denied => Some("no"),
+            ApprovalState::Approved | ApprovalState::Used | ApprovalState::Expired => Some("yes"),
+        };
+        if let Some(word) = said {
+            return Err(Stop::refused(format!(
+                "a person said {word} to `{}` already; `bursar approvals` lists those that wait",
+                view.id
+            )));
+        }
+        for (name, value) in terms(view, told.now_s) {
+            table::complain(&format!("{name:<12}{value}"));
+        }
+        terminal::typed_back_as(
+            &format!("Type the price ({}) to approve this one payment:", view.money),
+            |typed| typed.parse() == Ok(view.money),
+            profile.setting(),
+        )?;
+        let passphrase = Passphrase::new(terminal::secret("Operator passphrase", profile.setting())?);
+        let ask = OperatorAsk::Approve { id: view.id.clone(), binding: view.binding, passphrase };
+        decided(&operator, &ask, "Approved, for one payment", "call again with exactly the same arguments")
+    }
+}
+
+impl Deny {
+    pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        let operator = Operator::connect_or_start(profile)?;
+        // What is no longer listed is looked up by its whole id, so that the vault says what became of it.
+        let id = match self.id.parse::<ApprovalId>() {
+            Ok(whole) => whole,
+            Err(_) => found(&list(&operator)?.approvals, &self.id)?.id.clone(),
+        };
+        decided(&operator, &OperatorAsk::Deny { id }, "Denied", "not ask again")
+    }
+}
+
+fn list(operator: &Operator) -> Result<Told, Stop> {
+    match operator.ask(&OperatorAsk::Approvals)? {
+        OperatorReply::Approvals { approvals, now_s } => Ok(Told { approvals, now_s }),
+        _ => Err(out_of_turn()),
+    }
+}
+
+/// The one whose id begins as typed.
+fn found<'a>(approvals: &'a [ApprovalView], typed: &str) -> Result<&'a ApprovalView, Stop> {
+    let mut matching = approvals.iter().filter(|view| view.id.as_str().starts_with(typed));
+    let shown = typed.escape_debug();
+    match (matching.next(), matching.next()) {
+        (Some(view), None) => Ok(view),
+        (Some(_), Some(_)) => Err(Stop::usage(format!("`{shown}` begins more than one id; type more of it"))),
+        (None, _) => Err(Stop::refused(format!(
+            "no purchase waits under `{shown}`; it may be bought or over, and `bursar approvals` lists those that wait"
+        ))),
+    }
+}
+
+fn decided(operator: &Operator, ask: &OperatorAsk, word: &str, agent: &str) -> Result<Exit, Stop> {
+    let OperatorReply::Decided(view) = operator.ask(ask)? else { return Err(out_of_turn()) };
+    let until = table::time(view.expires_s);
+    table::say(&format!("{word}: {} to {}, until {until}. Tell the agent to {agent}.", view.money, view.terms.payee))?;
+    Ok(Exit::Done)
+}
+
+fn row(view: &ApprovalView, now_s: u64) -> Vec<String> {
+    let left = table::left(now_s, view.expires_s);
+    vec![
+        view.id.to_string(),
+        format!("{} {}", view.method, view.site),
+        view.money.to_string(),
+        view.terms.payee.to_string(),
+        view.concerns.join("; "),
+        match view.state {
+            ApprovalState::Waiting => left,
+            ApprovalState::Approved => format!("approved, {left}"),
+            ApprovalState::Denied => format!("denied, {left}"),
+            ApprovalState::Used | ApprovalState::Expired => "over".to_owned(),
+        },
+    ]
+}
+
+/// Everything that the word is bound to, and why it is asked for.
+fn terms(view: &ApprovalView, now_s: u64) -> Vec<(&'static str, String)> {
+    let terms = &view.terms;
+    let network = terms.chain.name().map_or_else(String::new, |name| format!("{name}, "));
+    let body = view.body.map_or_else(|| "none".to_owned(), |digest| format!("SHA-256 {digest}"));
+    let money = view.money.to_string();
+    let number = money.split_once(' ').map_or(money.as_str(), |(number, _)| number);
+    let life = Span::from_secs(terms.max_timeout_s).map_or_else(|| "0s".to_owned(), |span| span.to_string());
+    let mut lines = vec![
+        ("id", view.id.to_string()),
+        ("request", format!("{} {} (host, as reported by serve)", view.method, view.site)),
+        ("body", body),
+        ("price", format!("{money}, which is {number} {} ({} atomic units)", view.symbol, terms.amount)),
+        ("payee", terms.payee.to_string()),
+        ("network", format!("{network}{}", terms.chain)),
+        ("asset", format!("{}, {}", view.symbol, terms.asset_id())),
+        ("domain", format!("{}, version {}", terms.domain_name, terms.domain_version)),
+        ("seller", format!("speaks x402 version {}, takes the payment for {life}", terms.version.number())),
+        ("session", view.session.to_string()),
+        ("asked", table::time(view.asked_s)),
+        ("waits", table::left(now_s, view.expires_s)),
+    ];
+    lines.extend(view.concerns.iter().map(|concern| ("why", concern.clone())));
+    lines
+}

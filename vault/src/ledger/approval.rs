@@ -1,0 +1,392 @@
+//! Purchases before a person: asked, answered, used once, over in time. Must never let a yes stand for anything but
+//! exactly what the person was shown, nor in the place of a rule.
+//!
+//! A question is bound to the digest of session, method, URL, body and every term. While it waits, the same purchase
+//! finds it again; a yes is used up in the transaction that counts the payment, and a no stands until its time is over.
+
+use bursar_policy::budget::{Standing, Word};
+use bursar_policy::caution::Concern;
+use bursar_policy::digest::Digest;
+use bursar_policy::errand::{ApprovalId, Errand, PaymentId, SessionId};
+use bursar_policy::money::{Currency, Money};
+use bursar_policy::quoted::Quoted;
+use bursar_policy::refusal::{self, Refusal};
+use bursar_policy::site::Site;
+use bursar_policy::terms::Terms;
+use rusqlite::{Connection, Params, Row, params};
+
+use super::events::{Event, EventKind};
+use super::fault::LedgerFault;
+use super::number::{from_sql, narrow, to_sql, wide};
+use super::writer::{Answer, Tx};
+use super::{Ledger, authorize, rows, session};
+use crate::protocol::{ApprovalState, ApprovalView};
+
+/// The most purchases of one session that wait for a person.
+pub const APPROVALS_WAITING_MAX: u32 = 5;
+
+/// What became of a person's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// It stands, and is on the disk.
+    Done(Box<ApprovalView>),
+    /// Nothing was asked under this id.
+    Unknown,
+    /// Its time was over.
+    Expired,
+    /// It was decided before, and how.
+    Before(ApprovalState),
+    /// The person was shown another purchase than the one that waits under this id.
+    Differs,
+    /// The ledger is shut after a fault. A yes ends by the clock, and that may be what is in doubt.
+    Shut,
+}
+
+/// A purchase that needs a person, before it is asked about.
+#[derive(Debug)]
+pub(super) struct Asking<'a> {
+    pub(super) id: &'a ApprovalId,
+    pub(super) session: &'a SessionId,
+    pub(super) errand: &'a Errand,
+    pub(super) terms: &'a Terms,
+    pub(super) symbol: &'a str,
+    pub(super) money: Money,
+    /// How long it waits, in seconds.
+    pub(super) life_s: u64,
+}
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, state, session, binding, method, url, body, terms, symbol, money, currency, concerns, asked_s, \
+             expires_s FROM approval ",
+            $rest
+        )
+    };
+}
+
+/// At most one is open for a binding.
+pub(super) const OPEN_OF_BINDING: &str =
+    select!("WHERE binding = ?1 AND state IN ('waiting', 'approved', 'denied') AND ?2 < expires_s");
+pub(super) const BY_ID: &str = select!("WHERE id = ?1");
+pub(super) const OPEN: &str =
+    select!("WHERE state IN ('waiting', 'approved', 'denied') AND ?1 < expires_s ORDER BY asked_s, seq");
+pub(super) const WAITING_OF_SESSION: &str =
+    "SELECT count(*) FROM approval WHERE state = 'waiting' AND session = ?1 AND ?2 < expires_s";
+pub(super) const WAITING: &str = "SELECT count(*) FROM approval WHERE state = 'waiting' AND ?1 < expires_s";
+pub(super) const DUE: &str =
+    "UPDATE approval SET state = 'expired' WHERE state IN ('waiting', 'approved', 'denied') AND expires_s <= ?1";
+
+impl Ledger {
+    /// Every question that waits, and every word that still stands, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn approvals(&self) -> Result<Vec<ApprovalView>, LedgerFault> {
+        self.writer.ask(|tx| {
+            let open = list(tx.conn, OPEN, [to_sql(tx.now_s)?])?;
+            let views: Result<_, _> = open.into_iter().map(|row| row.view(tx.conn)).collect();
+            Ok(Answer::AtOnce(views?))
+        })
+    }
+
+    /// A person's yes to the question `id`, whose terms were shown under `binding`. It holds for `life_s` seconds, for
+    /// one payment, and no longer than the session. The caller has checked the passphrase.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger; then nothing is approved.
+    pub fn approve(&self, id: ApprovalId, binding: Digest, life_s: u64) -> Result<Decided, LedgerFault> {
+        self.writer.ask(move |tx| match open(tx, &id)? {
+            _ if tx.latched => Ok(Answer::AtOnce(Decided::Shut)),
+            Err(not) => Ok(Answer::AtOnce(not)),
+            Ok(row) if row.state != ApprovalState::Waiting => Ok(Answer::AtOnce(Decided::Before(row.state))),
+            Ok(row) if row.binding != binding => Ok(Answer::AtOnce(Decided::Differs)),
+            Ok(row) => decide(tx, row, ApprovalState::Approved, life_s),
+        })
+    }
+
+    /// A person's no to the question `id`, or to a yes that was not used yet: it stands for `life_s` seconds.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger; then nothing changed.
+    pub fn deny(&self, id: ApprovalId, life_s: u64) -> Result<Decided, LedgerFault> {
+        self.writer.ask(move |tx| match open(tx, &id)? {
+            Err(not) => Ok(Answer::AtOnce(not)),
+            Ok(row) if row.state == ApprovalState::Denied => Ok(Answer::AtOnce(Decided::Before(row.state))),
+            Ok(row) => decide(tx, row, ApprovalState::Denied, life_s),
+        })
+    }
+}
+
+/// How things stand with what a person said, or is being asked, about the purchase of `binding`.
+///
+/// A doubt that the caller raised stands while the question waits, whoever leaves it out the next time; and a yes that
+/// was given before a doubt was raised is no yes to it.
+pub(super) fn heard(tx: &Tx<'_>, standing: Standing, binding: &Digest) -> Result<Standing, LedgerFault> {
+    let Some(row) = of_binding(tx, binding)? else { return Ok(standing) };
+    Ok(match row.state {
+        ApprovalState::Denied => Standing { word: Word::No, ..standing },
+        ApprovalState::Approved if row.covers(standing.suspicious.as_ref()) => Standing { word: Word::Yes, ..standing },
+        ApprovalState::Waiting => {
+            let suspicious = standing.suspicious.or_else(|| row.doubt().cloned());
+            Standing { suspicious, ..standing }
+        }
+        ApprovalState::Approved | ApprovalState::Used | ApprovalState::Expired => standing,
+    })
+}
+
+/// Puts a purchase before a person for these `concerns`, or finds the question that waits already. The refusal says
+/// which, or that too many wait.
+pub(super) fn ask(tx: &Tx<'_>, asking: &Asking<'_>, concerns: Vec<Concern>) -> Result<Refusal, LedgerFault> {
+    let binding = asking.errand.binding(asking.session, asking.terms);
+    if let Some(known) = of_binding(tx, &binding)? {
+        if known.state == ApprovalState::Waiting && known.covers(doubt_of(&concerns)) {
+            return Ok(needs(known.id, known.expires_s, concerns));
+        }
+        // It was asked, or answered, before the doubt was raised: the person looks at that too.
+        becomes(tx, &known.id, ApprovalState::Expired)?;
+    }
+    if APPROVALS_WAITING_MAX <= waiting(tx, Some(asking.session))? {
+        return Ok(Refusal::TooManyApprovals { max: APPROVALS_WAITING_MAX });
+    }
+    let expires_s = until(tx, asking.session, asking.life_s)?;
+    insert(tx, asking, &binding, &concerns, expires_s)?;
+    let deal = authorize::deal(asking.money, asking.terms, asking.symbol, asking.errand.method, &asking.errand.site);
+    let event = Event::new(EventKind::ApprovalAsked, format!("`{}`: {deal}", asking.id));
+    tx.event(&event.session(asking.session))?;
+    Ok(needs(asking.id.clone(), expires_s, concerns))
+}
+
+/// Uses the yes to the purchase of `binding` up for `payment`, whose row is there; which one it was. A question that
+/// still waits is over: what it asks is being bought.
+pub(super) fn use_up(tx: &Tx<'_>, binding: &Digest, payment: &PaymentId) -> Result<Option<ApprovalId>, LedgerFault> {
+    let Some(row) = of_binding(tx, binding)? else { return Ok(None) };
+    if row.state != ApprovalState::Approved {
+        becomes(tx, &row.id, ApprovalState::Expired)?;
+        return Ok(None);
+    }
+    tx.conn
+        .prepare_cached("UPDATE approval SET state = 'used', payment = ?1 WHERE id = ?2")?
+        .execute([payment.as_str(), row.id.as_str()])?;
+    Ok(Some(row.id))
+}
+
+/// Ends every question and every word whose time is over. Costs one index look-up when there is none.
+pub(super) fn due(tx: &Tx<'_>) -> Result<(), LedgerFault> {
+    tx.conn.prepare_cached(DUE)?.execute([to_sql(tx.now_s)?])?;
+    Ok(())
+}
+
+/// Ends every question and every word of a session that is over.
+pub(super) fn session_closed(tx: &Tx<'_>, session: &SessionId) -> Result<(), LedgerFault> {
+    tx.conn
+        .prepare_cached(
+            "UPDATE approval SET state = 'expired' WHERE state IN ('waiting', 'approved', 'denied') AND session = ?1",
+        )?
+        .execute([session.as_str()])?;
+    Ok(())
+}
+
+/// How many purchases wait for a person, of one session or of all.
+pub(super) fn waiting(tx: &Tx<'_>, session: Option<&SessionId>) -> Result<u32, LedgerFault> {
+    let now_s = to_sql(tx.now_s)?;
+    let count = match session {
+        Some(id) => {
+            tx.conn.prepare_cached(WAITING_OF_SESSION)?.query_row(params![id.as_str(), now_s], |row| row.get(0))
+        }
+        None => tx.conn.prepare_cached(WAITING)?.query_row([now_s], |row| row.get(0)),
+    };
+    Ok(count?)
+}
+
+/// One question as it is stored.
+#[derive(Debug)]
+struct Stored {
+    id: ApprovalId,
+    state: ApprovalState,
+    session: SessionId,
+    binding: Digest,
+    method: bursar_policy::Method,
+    site: Site,
+    body: Option<Digest>,
+    terms: Terms,
+    symbol: String,
+    money: Money,
+    concerns: Vec<Concern>,
+    asked_s: u64,
+    expires_s: u64,
+}
+
+impl Stored {
+    /// What the caller found suspicious when it was asked.
+    fn doubt(&self) -> Option<&Quoted> {
+        doubt_of(&self.concerns)
+    }
+
+    /// Whether a person who looks at this question also looks at `doubt`. One doubt is enough to look closely: other
+    /// words for it are no new question.
+    fn covers(&self, doubt: Option<&Quoted>) -> bool {
+        doubt.is_none() || self.doubt().is_some()
+    }
+
+    fn view(self, conn: &Connection) -> Result<ApprovalView, LedgerFault> {
+        let session = session::by_id(conn, &self.session)?.ok_or(LedgerFault::Unreadable { what: "session" })?;
+        Ok(ApprovalView {
+            id: self.id,
+            state: self.state,
+            session: session.name,
+            binding: self.binding,
+            method: self.method,
+            site: self.site,
+            body: self.body,
+            terms: self.terms,
+            symbol: self.symbol,
+            money: self.money,
+            concerns: self.concerns.iter().map(ToString::to_string).collect(),
+            asked_s: self.asked_s,
+            expires_s: self.expires_s,
+        })
+    }
+}
+
+fn doubt_of(concerns: &[Concern]) -> Option<&Quoted> {
+    concerns.iter().find_map(|concern| match concern {
+        Concern::Suspicious { why } => Some(why),
+        _ => None,
+    })
+}
+
+fn needs(id: ApprovalId, expires_s: u64, concerns: Vec<Concern>) -> Refusal {
+    Refusal::NeedsApproval { approval: Some(Box::new(refusal::Question { id, expires_s })), concerns }
+}
+
+/// When something that begins now is over: with its own time, or with the session's.
+fn until(tx: &Tx<'_>, session: &SessionId, life_s: u64) -> Result<u64, LedgerFault> {
+    let session = session::by_id(tx.conn, session)?.ok_or(LedgerFault::Unreadable { what: "session" })?;
+    Ok(tx.now_s.saturating_add(life_s).min(session.expires_s))
+}
+
+/// What stands under `id` and can still be decided, or why nothing does.
+fn open(tx: &Tx<'_>, id: &ApprovalId) -> Result<Result<Stored, Decided>, LedgerFault> {
+    let Some(row) = list(tx.conn, BY_ID, [id.as_str()])?.pop() else { return Ok(Err(Decided::Unknown)) };
+    Ok(match row.state {
+        ApprovalState::Used => Err(Decided::Before(row.state)),
+        ApprovalState::Expired => Err(Decided::Expired),
+        ApprovalState::Waiting | ApprovalState::Approved | ApprovalState::Denied if row.expires_s <= tx.now_s => {
+            Err(Decided::Expired)
+        }
+        ApprovalState::Waiting | ApprovalState::Approved | ApprovalState::Denied => Ok(row),
+    })
+}
+
+/// Writes a person's word down. A no to an earlier yes ends when that yes would have.
+fn decide(tx: &Tx<'_>, row: Stored, word: ApprovalState, life_s: u64) -> Result<Answer<Decided>, LedgerFault> {
+    let first = row.state == ApprovalState::Waiting;
+    let expires_s = if first { until(tx, &row.session, life_s)? } else { row.expires_s };
+    tx.conn
+        .prepare_cached(
+            "UPDATE approval SET state = ?1, expires_s = ?2, decided_s = coalesce(decided_s, ?3) WHERE id = ?4",
+        )?
+        .execute(params![word_of(word), to_sql(expires_s)?, to_sql(tx.now_s)?, row.id.as_str()])?;
+    let kind = if word == ApprovalState::Approved { EventKind::Approved } else { EventKind::Denied };
+    let deal = authorize::deal(row.money, &row.terms, &row.symbol, row.method, &row.site);
+    tx.event(&Event::new(kind, format!("`{}`: {deal}", row.id)).session(&row.session))?;
+    let view = Stored { state: word, expires_s, ..row }.view(tx.conn)?;
+    Ok(Answer::AfterCommit(Decided::Done(Box::new(view))))
+}
+
+fn becomes(tx: &Tx<'_>, id: &ApprovalId, state: ApprovalState) -> Result<(), LedgerFault> {
+    tx.conn.prepare_cached("UPDATE approval SET state = ?1 WHERE id = ?2")?.execute([word_of(state), id.as_str()])?;
+    Ok(())
+}
+
+fn insert(
+    tx: &Tx<'_>,
+    asking: &Asking<'_>,
+    binding: &Digest,
+    concerns: &[Concern],
+    expires_s: u64,
+) -> Result<(), LedgerFault> {
+    tx.conn
+        .prepare_cached(
+            "INSERT INTO approval (id, state, session, binding, method, url, body, terms, symbol, money, currency,
+                concerns, asked_s, expires_s)
+             VALUES (?1, 'waiting', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?
+        .execute(params![
+            asking.id.as_str(),
+            asking.session.as_str(),
+            binding.to_string(),
+            asking.errand.method.as_str(),
+            asking.errand.site.url(),
+            asking.errand.body.map(|body| body.digest.to_string()),
+            rows::json(asking.terms)?,
+            asking.symbol,
+            wide(asking.money.atto()),
+            asking.money.currency().letters(),
+            rows::json(&concerns)?,
+            to_sql(tx.now_s)?,
+            to_sql(expires_s)?,
+        ])?;
+    Ok(())
+}
+
+/// What is open for a purchase now, swept or not.
+fn of_binding(tx: &Tx<'_>, binding: &Digest) -> Result<Option<Stored>, LedgerFault> {
+    Ok(list(tx.conn, OPEN_OF_BINDING, params![binding.to_string(), to_sql(tx.now_s)?])?.pop())
+}
+
+fn list<P: Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<Stored>, LedgerFault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(bound)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> Result<Stored, LedgerFault> {
+    let text = |column| row.get::<_, String>(column);
+    let currency: Currency = parsed(&text(10)?)?;
+    Ok(Stored {
+        id: parsed(&text(0)?)?,
+        state: state_of(&text(1)?).ok_or_else(unreadable)?,
+        session: parsed(&text(2)?)?,
+        binding: parsed(&text(3)?)?,
+        method: parsed(&text(4)?)?,
+        site: Site::parse(&text(5)?).map_err(|_fault| unreadable())?,
+        body: row.get::<_, Option<String>>(6)?.map(|text| parsed(&text)).transpose()?,
+        terms: serde_json::from_str(&text(7)?).map_err(|_fault| unreadable())?,
+        symbol: text(8)?,
+        money: Money::new(currency, narrow(&text(9)?)?),
+        concerns: serde_json::from_str(&text(11)?).map_err(|_fault| unreadable())?,
+        asked_s: from_sql(row.get(12)?)?,
+        expires_s: from_sql(row.get(13)?)?,
+    })
+}
+
+const fn word_of(state: ApprovalState) -> &'static str {
+    match state {
+        ApprovalState::Waiting => "waiting",
+        ApprovalState::Approved => "approved",
+        ApprovalState::Denied => "denied",
+        ApprovalState::Used => "used",
+        ApprovalState::Expired => "expired",
+    }
+}
+
+fn state_of(word: &str) -> Option<ApprovalState> {
+    ApprovalState::EVERY.into_iter().find(|state| word_of(*state) == word)
+}
+
+fn parsed<T: std::str::FromStr>(text: &str) -> Result<T, LedgerFault> {
+    text.parse().map_err(|_fault| unreadable())
+}
+
+const fn unreadable() -> LedgerFault {
+    LedgerFault::Unreadable { what: "approval" }
+}
