@@ -32,7 +32,7 @@ pub enum Verdict {
     /// Terms were found, and each was held against each rule.
     Judged {
         /// Rule by rule.
-        judgement: Judgement,
+        judgement: Box<Judgement>,
         /// The price of the terms that would be chosen.
         price: Option<Money>,
         /// Why a person would look at those terms first, as far as the rules alone say so: what is new for a host, or
@@ -116,7 +116,7 @@ fn weigh(
             let chosen = judgement.chosen.as_ref();
             let price = chosen.and_then(|terms| Money::of(terms.amount, rules.asset(&terms.asset_id())?));
             let concerns = chosen.zip(price).map(|(terms, price)| by_the_rules_alone(&rules, errand, terms, price));
-            Ok(Verdict::Judged { concerns: concerns.unwrap_or_default(), judgement, price })
+            Ok(Verdict::Judged { concerns: concerns.unwrap_or_default(), judgement: Box::new(judgement), price })
         }
     }
 }
