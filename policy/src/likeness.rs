@@ -134,7 +134,7 @@ mod tests {
             let (Ok(known), spoilt) = (alloc::format!("{one}.test").parse::<Host>(), {
                 let mut letters: Vec<char> = one.chars().collect();
                 let at = at.min(letters.len());
-                letters.splice(at..(at + 1).min(letters.len()), letter.chars());
+                letters.splice(at..at.saturating_add(1).min(letters.len()), letter.chars());
                 letters.into_iter().collect::<String>()
             }) else { return Ok(()) };
             let Ok(other) = alloc::format!("{spoilt}.test").parse::<Host>() else { return Ok(()) };

@@ -26,7 +26,7 @@ fn the_rules_that_the_readme_shows_are_rules() {
     let readme = read("README.md");
     let shown = readme.split_once("```toml\n").and_then(|(_, rest)| rest.split_once("```")).expect("an example").0;
     let rules = rules_file::parse(shown, Setting::Real).unwrap_or_else(|fault| panic!("README.md: {fault}"));
-    assert!(rules.opening().is_some() && rules.limits().len() == 2 && rules.host_rules().count() == 1);
+    assert!(rules.opening().is_some() && rules.limits().len() == 3 && rules.host_rules().count() == 1);
 }
 
 #[test]

@@ -177,10 +177,15 @@ fn the_schema_requires_what_the_reader_misses() {
 
 /// The table, the first one where there may be several; one inside another is told with a dot.
 fn row_of<'a>(file: &'a mut toml::Table, name: &str) -> &'a mut toml::Table {
-    name.split('.').filter(|part| !part.is_empty()).fold(file, |table, part| match table.get_mut(part).unwrap() {
-        toml::Value::Array(rows) => rows[0].as_table_mut().unwrap(),
-        one => one.as_table_mut().unwrap(),
-    })
+    let mut row = file;
+    for part in name.split('.').filter(|part| !part.is_empty()) {
+        row = match row.get_mut(part) {
+            Some(toml::Value::Array(rows)) => rows.first_mut().and_then(toml::Value::as_table_mut),
+            one => one.and_then(toml::Value::as_table_mut),
+        }
+        .unwrap_or_else(|| panic!("the sample has no {name}"));
+    }
+    row
 }
 
 #[test]

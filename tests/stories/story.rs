@@ -58,6 +58,7 @@ pub(crate) struct Want {
     pub(crate) earlier: Vec<String>,
     #[serde(default)]
     pub(crate) earlier_reasons: Vec<String>,
+    #[serde(default)]
     pub(crate) between: Vec<Word>,
     #[serde(default)]
     pub(crate) repeat: bool,

@@ -86,11 +86,11 @@ fn everything_that_is_written_is_told_on_its_line() {
         (Some(9), "a payment: is made only mon-fri in Europe/Berlin"),
         (None, "a person: looks at every payee of a host but the first, where payees are not listed"),
         (None, "a person: looks at a network or an asset that is new for a known host"),
+        (None, "a person: has 1h to look, and a yes or a no stands for as long after it"),
         (
             None,
             "a seller: is left alone for 1h after 3 failed deliveries in a row, or 3 security refusals that blame it",
         ),
-        (None, "a person: has 1h to look, and a yes or a no stands for as long after it"),
         (Some(43), "payee: payments to 0x209693Bc6afc0C5328bA36FaF03C514EF312287C carry the tags people, data"),
         (Some(14), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
         (Some(20), "limit: the payments of each host: at most 3 payments, for ever"),
