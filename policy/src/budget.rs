@@ -7,13 +7,13 @@ use alloc::vec::Vec;
 
 use crate::caution::{Acquaintance, concerns};
 use crate::errand::SessionId;
-use crate::gate::Vetted;
+use crate::gate::{Vetted, unlisted};
 use crate::limit::{Limit, PaymentFacts, Scope, TallyKey};
-use crate::mandate::Mandate;
+use crate::mandate::{Mandate, against_paying};
 use crate::money::Money;
 use crate::quoted::Quoted;
 use crate::refusal::{Breach, Refusal, in_order};
-use crate::rules::{MandateNeed, Rules};
+use crate::rules::Rules;
 use crate::terms::Terms;
 
 pub use self::sealed::Admitted;
@@ -166,6 +166,20 @@ pub fn admit(
     };
     let tags = rules.tags(&facts.site, &terms.payee);
     let facts = PaymentFacts { payee: terms.payee, asset: id, money, tags, ..facts };
+    let mut reasons = against(rules, standing, &facts, now_s);
+    if reasons.is_empty() && standing.word == Word::None {
+        reasons.extend(for_a_person(rules, standing, &facts));
+    }
+    if reasons.is_empty() { Ok(Admitted::new(vetted, facts)) } else { Err(reasons) }
+}
+
+/// Every reason in order of precedence that [`admit`] would give against a payment with `facts` at `now_s` (Unix
+/// seconds), whatever the gate says of it; but not that a person has to look.
+///
+/// For people who want to see all that stands against a payment, also one that the gate refuses already. An empty list
+/// is no permission: only [`admit`] gives one.
+#[must_use]
+pub fn against(rules: &Rules, standing: &Standing, facts: &PaymentFacts, now_s: u64) -> Vec<Refusal> {
     let mut reasons = Vec::new();
     if standing.frozen {
         reasons.push(Refusal::Frozen);
@@ -173,23 +187,20 @@ pub fn admit(
     if standing.latched {
         reasons.push(Refusal::LedgerLatched);
     }
-    reasons.extend(against_session(rules, &standing.session, &facts, now_s));
-    reasons.extend(rules.limits().iter().filter_map(|limit| against_limit(limit, standing, &facts)));
+    reasons.extend(against_session(rules, &standing.session, facts, now_s));
+    reasons.extend(rules.limits().iter().filter_map(|limit| against_limit(limit, standing, facts)));
     match rules.host_rule(&facts.site) {
         Some(rule) => {
             reasons.extend(against_unresolved(rule.max_unresolved(), standing.unresolved));
             reasons.extend(against_recurring(rule.no_recurring_s(), standing.bought_ago_s));
         }
-        None => reasons.push(Refusal::HostNotAllowed { origin: facts.site.origin().to_string() }),
+        None => reasons.push(unlisted(rules, &facts.site)),
     }
     if let Some(until_s) = standing.quarantined_until_s.filter(|until_s| now_s < *until_s) {
         reasons.push(Refusal::HostQuarantined { origin: facts.site.origin().to_string(), until_s });
     }
     reasons.extend(against_word(standing.word));
-    if reasons.is_empty() && standing.word == Word::None {
-        reasons.extend(for_a_person(rules, standing, &facts));
-    }
-    if reasons.is_empty() { Ok(Admitted::new(vetted, facts)) } else { Err(in_order(reasons)) }
+    in_order(reasons)
 }
 
 /// The same again too soon.
@@ -217,11 +228,7 @@ fn against_session(rules: &Rules, session: &SessionStanding, facts: &PaymentFact
     if session.expires_s <= now_s {
         reasons.push(Refusal::SessionExpired);
     }
-    match &session.mandate {
-        Some(mandate) => reasons.extend(mandate.against(facts)),
-        None if rules.mandate() == MandateNeed::Required => reasons.push(Refusal::MandateMissing),
-        None => {}
-    }
+    reasons.extend(against_paying(rules, session.mandate.as_ref(), facts));
     let after = session.spent.checked_add(facts.money);
     if !after.is_some_and(|after| after.is_within(session.budget)) {
         let left = session.budget.saturating_sub(session.spent);

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::chain::Address;
+use crate::chain::{Address, AssetId};
 use crate::errand::Errand;
 use crate::money::Money;
 use crate::offer::Challenge;
@@ -18,6 +18,7 @@ mod visit;
 mod weigh;
 
 use self::notes::{Findings, Reasons};
+pub(crate) use self::visit::unlisted;
 use self::weigh::{Case, Weighed};
 
 pub use self::sealed::Vetted;
@@ -93,7 +94,7 @@ pub fn judge(
         let mut reasons = Reasons::default();
         match weigh::weigh(&case, offer, &mut reasons) {
             Weighed::Unsupported => passed_over.0.append(&mut reasons.0),
-            Weighed::Refused => refused.0.append(&mut reasons.0),
+            Weighed::Refused(_) => refused.0.append(&mut reasons.0),
             Weighed::Passed(terms, money) => best = Some(cheaper(best, Passed { terms, money })),
         }
     }
@@ -125,12 +126,17 @@ pub fn inspect(rules: &Rules, errand: &Errand, challenge: &Challenge, payer: Opt
         let mut findings = Findings::default();
         let weighed = weigh::weigh(&case, offer, &mut findings);
         let skipped = matches!(weighed, Weighed::Unsupported);
-        let mut terms = None;
-        if let Weighed::Passed(passed, money) = weighed {
-            terms = Some(passed.clone());
-            best = Some(cheaper(best, Passed { terms: passed, money }));
+        let (mut terms, mut asked) = (None, None);
+        match weighed {
+            Weighed::Unsupported => {}
+            Weighed::Refused(read) => asked = read,
+            Weighed::Passed(passed, money) => {
+                asked = Some(Asked { payee: passed.payee, asset: passed.asset_id(), money });
+                terms = Some(passed.clone());
+                best = Some(cheaper(best, Passed { terms: passed, money }));
+            }
         }
-        offers.push(OfferReport { index: offer.index, skipped, findings: findings.0, terms });
+        offers.push(OfferReport { index: offer.index, skipped, findings: findings.0, terms, asked });
     }
     let document = document.0;
     let chosen = best.filter(|_| document.iter().all(Finding::passed)).map(|best| best.terms);
@@ -159,6 +165,21 @@ pub struct OfferReport {
     pub findings: Vec<Finding>,
     /// Its terms, if it passed.
     pub terms: Option<Terms>,
+    /// What it asks for, as far as it can be read: also of an offer that is refused.
+    pub asked: Option<Asked>,
+}
+
+/// What an offer asks for, refused or not: for people who want to know what else stands against it. Nothing can be paid
+/// with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// The payee.
+    pub payee: Address,
+    /// The asset, one that the rules list.
+    pub asset: AssetId,
+    /// The price, at par.
+    pub money: Money,
 }
 
 impl OfferReport {

@@ -8,25 +8,27 @@ use crate::address_class::{AddressClass, classify};
 use crate::errand::{Errand, Method};
 use crate::refusal::{BodyRefusal, Refusal};
 use crate::rules::{HostRule, Rules};
-use crate::site::Scheme;
+use crate::site::{Scheme, Site};
 
 /// Looks at every rule about `errand`.
 pub(super) fn check(rules: &Rules, errand: &Errand, notes: &mut impl Notes) {
     notes.check("https", https(rules, errand));
     notes.check("address", literal_address(rules, errand));
     match rules.host_rule(&errand.site) {
-        None => {
-            let origin = errand.site.origin();
-            let path = if rules.lists_paths_of(origin) { errand.site.path() } else { "" };
-            let origin = alloc::format!("{origin}{path}");
-            notes.fail("host", Refusal::HostNotAllowed { origin });
-        }
+        None => notes.fail("host", unlisted(rules, &errand.site)),
         Some(rule) => {
             notes.pass("host", &format_args!("{}{}", errand.site.origin(), rule.path().after_origin()));
             notes.check("method", method(rule, errand));
             notes.check("body", body(rule, errand));
         }
     }
+}
+
+/// The refusal of a site that no rule covers.
+pub(crate) fn unlisted(rules: &Rules, site: &Site) -> Refusal {
+    let origin = site.origin();
+    let path = if rules.lists_paths_of(origin) { site.path() } else { "" };
+    Refusal::HostNotAllowed { origin: alloc::format!("{origin}{path}") }
 }
 
 fn https(rules: &Rules, errand: &Errand) -> Result<&'static str, Refusal> {

@@ -4,6 +4,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use super::Asked;
 use super::notes::{Notes, Watched};
 use crate::authorization::{LIFE_MIN_S, validity};
 use crate::chain::{Address, AddressFault, AssetId, ChainId};
@@ -46,8 +47,8 @@ impl<'a> Case<'a> {
 pub(super) enum Weighed {
     /// Of a kind that bursar does not pay: passed over.
     Unsupported,
-    /// Of a supported kind, and refused.
-    Refused,
+    /// Of a supported kind, and refused; with what it asks for, as far as it can be read.
+    Refused(Option<Asked>),
     /// Payable: the terms and their price.
     Passed(Terms, Money),
 }
@@ -62,8 +63,8 @@ pub(super) fn weigh(case: &Case<'_>, offer: &Offer, notes: &mut impl Notes) -> W
         return Weighed::Unsupported;
     };
     match weigh_supported(case, offer, chain, &mut Watched::new(notes)) {
-        Some((terms, money)) => Weighed::Passed(terms, money),
-        None => Weighed::Refused,
+        Ok((terms, money)) => Weighed::Passed(terms, money),
+        Err(asked) => Weighed::Refused(asked),
     }
 }
 
@@ -74,7 +75,7 @@ fn weigh_supported<N: Notes>(
     offer: &Offer,
     chain: ChainId,
     notes: &mut Watched<'_, N>,
-) -> Option<(Terms, Money)> {
+) -> Result<(Terms, Money), Option<Asked>> {
     notes.check("first_of_pair", first_of_pair(case, offer));
     notes.check("one_meaning", one_meaning(offer));
     let price = notes.check("amount", price(offer));
@@ -103,19 +104,26 @@ fn weigh_supported<N: Notes>(
     if let Some(Timeout(seconds)) = timeout {
         notes.check("lifetime", lifetime(case, seconds));
     }
-    let (Price::Units(amount), allowed, false) = (price?, allowed?, notes.failed()) else { return None };
+    let (Some(Price::Units(amount)), Some(allowed), Some(contract), Some(payee)) = (price, allowed, asset, payee)
+    else {
+        return Err(None);
+    };
+    let Some(money) = Money::of(amount, &allowed.asset) else { return Err(None) };
+    let (Some(Timeout(max_timeout_s)), false) = (timeout, notes.failed()) else {
+        return Err(Some(Asked { payee, asset: AssetId { chain, contract }, money }));
+    };
     let terms = Terms {
         version: case.challenge.version,
         offer: offer.index,
         chain,
-        asset: asset?,
-        payee: payee?,
+        asset: contract,
+        payee,
         amount,
-        max_timeout_s: timeout?.0,
+        max_timeout_s,
         domain_name: allowed.asset.eip712_name.clone(),
         domain_version: allowed.asset.eip712_version.clone(),
     };
-    Some((terms, Money::of(amount, &allowed.asset)?))
+    Ok((terms, money))
 }
 
 fn scheme(case: &Case<'_>, offer: &Offer) -> Result<&'static str, Refusal> {

@@ -213,7 +213,8 @@ impl Refusal {
 }
 
 /// Sorts reasons by precedence and drops repetitions: the first one is the answer.
-pub(crate) fn in_order(mut reasons: alloc::vec::Vec<Refusal>) -> alloc::vec::Vec<Refusal> {
+#[must_use]
+pub fn in_order(mut reasons: alloc::vec::Vec<Refusal>) -> alloc::vec::Vec<Refusal> {
     reasons.sort_by_key(Refusal::rank);
     let mut kept: alloc::vec::Vec<Refusal> = alloc::vec::Vec::with_capacity(reasons.len());
     for reason in reasons {

@@ -22,7 +22,7 @@ pub(crate) fn facts() -> PaymentFacts {
     }
 }
 
-fn limit(scope: Scope, max: Option<&str>, count: Option<u32>) -> Limit {
+pub(crate) fn limit(scope: Scope, max: Option<&str>, count: Option<u32>) -> Limit {
     Limit { scope, tag: None, window: Window::Rolling { secs: 86_400 }, max: max.map(money), count }
 }
 

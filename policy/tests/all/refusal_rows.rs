@@ -105,12 +105,8 @@ fn rows() -> Vec<(&'static str, Row)> {
 
 /// A mandate for another site.
 fn elsewhere() -> Mandate {
-    Mandate {
-        purpose: "weather".to_owned(),
-        origins: vec!["https://weather.test".parse().unwrap()],
-        payees: None,
-        max_per_payment: money("1 USD"),
-    }
+    let origins = vec!["https://weather.test".parse().unwrap()];
+    Mandate::new("weather".to_owned(), origins, Payees::Any, money("1 USD")).unwrap()
 }
 
 fn rules_with_a_payee() -> Rules {
@@ -294,4 +290,9 @@ fn a_refused_body_says_what_would_fit() {
     let why = BodyRefusal::TooLarge { bytes: 70_000, cap: 65_536 };
     let text = Refusal::BodyNotAllowed { why }.to_string();
     assert!(text.contains("70000") && text.contains("65536"), "{text}");
+}
+
+/// The severity of every code, in precedence order.
+pub(crate) fn severities() -> Vec<(&'static str, Severity)> {
+    rows().into_iter().map(|(code, row)| (code, reason(row).severity())).collect()
 }
