@@ -59,6 +59,7 @@ fn stage() -> Stage {
             name: "default".parse().expect("a name"),
             budget,
             minutes: 60,
+            mandate: None,
             passphrase: passphrase(),
         },
     ] {

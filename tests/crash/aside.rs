@@ -141,6 +141,7 @@ async fn killed_when_a_session_is_on_the_disk() {
         name: "default".parse().unwrap(),
         budget: "0.05 USD".parse().unwrap(),
         minutes: 60,
+        mandate: None,
         passphrase: passphrase(),
     };
     assert!(operator.ask(&ask()).is_err(), "nobody was answered");

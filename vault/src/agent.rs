@@ -9,6 +9,7 @@ use crate::server::{Conversation, Peer, Then};
 use crate::sign::{Key, SignFault};
 use crate::status::{Needs, next_step};
 use crate::vault::Vault;
+use bursar_policy::rules::MandateNeed;
 use bursar_policy::{
     ApprovalId, AssetId, Digest, Errand, PaymentId, QuoteId, Refusal, Rules, SessionId, SessionName, Terms,
 };
@@ -80,9 +81,10 @@ impl AgentConversation {
         // The earlier claim of this connection is given up first, so that nobody waits for themselves.
         self.work = Work::Nothing;
         let session = self.session_for(&errand)?;
-        let repeat_window_s = self.vault.rules().rules.repeat_window_s();
         loop {
-            let claim = self.vault.ledger.claim(&session, errand.clone(), repeat_window_s, PATIENCE)?;
+            // Those of this moment: the operator may change them while somebody else's identical purchase is waited for.
+            let rules = self.vault.rules();
+            let claim = self.vault.ledger.claim(&session, errand.clone(), &rules.rules, PATIENCE)?;
             // The first one's conversation ends with the vault: what it gives up must not be taken up for a moment.
             if self.vault.is_ending().is_some() {
                 return Err(trouble("vault_ending", "the vault is ending; ask again in a moment"));
@@ -198,11 +200,11 @@ impl AgentConversation {
         Ok(AgentReply::Quoted { quote, refusals })
     }
 
-    /// Whether a seller may be visited for a quote.
+    /// Whether a seller may be visited for a quote: it pays nothing, but what the session is not for is not looked at.
     fn visit(&self, errand: &Errand) -> Result<AgentReply, Trouble> {
-        let refusals = Vec::from_iter(self.vault.ledger.quarantined(errand)?);
+        let session = self.known_session()?;
+        let refusals = self.vault.ledger.unasked(session.as_ref(), errand, &self.vault.rules().rules)?;
         if !refusals.is_empty() {
-            let session = self.known_session()?;
             self.vault.ledger.note_refused(Source::Vault, session.as_ref(), errand, &refusals);
         }
         Ok(AgentReply::Quoted { quote: None, refusals })
@@ -252,14 +254,17 @@ impl AgentConversation {
             Some(_) => (overview.unresolved, overview.approvals_waiting),
             None => (Vec::new(), 0),
         };
+        let mandated = rules.rules.mandate() == MandateNeed::Required;
         let closed = rules.rules.opening().filter(|opening| !opening.is_open(overview.now_s));
         Ok(AgentReply::Status(Box::new(Status {
             outside_hours: closed.map(ToString::to_string),
+            mandate_missing: mandated && overview.session.as_ref().is_some_and(|session| session.mandate.is_none()),
             next_step: next_step(&Needs {
                 latched: overview.latched.is_some(),
                 frozen: overview.frozen.is_some(),
                 locked,
                 session: overview.session.as_ref(),
+                mandated,
                 now_s: overview.now_s,
                 approvals_waiting,
             }),

@@ -12,7 +12,8 @@ use crate::server::{Conversation, Then};
 use crate::status::{Needs, next_step};
 use crate::vault::{Ended, Vault};
 use crate::wallet::UnlockFault;
-use bursar_policy::{ApprovalId, Digest, Money, PaymentId, Quoted, SessionId, SessionName};
+use bursar_policy::rules::MandateNeed;
+use bursar_policy::{ApprovalId, Digest, Mandate, Money, PaymentId, Quoted, SessionId, SessionName};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -119,21 +120,34 @@ impl OperatorConversation {
         name: SessionName,
         budget: Money,
         minutes: u32,
+        mandate: Option<Mandate>,
     ) -> Result<OperatorReply, Trouble> {
         if minutes == 0 || SESSION_MAX_MINUTES < minutes {
             return Err(trouble("session_minutes", "a session lasts 1 to 527040 minutes; choose a time in between"));
         }
-        if !self.vault.rules().rules.assets().any(|asset| asset.currency == budget.currency()) {
+        let rules = self.vault.rules();
+        if !rules.rules.assets().any(|asset| asset.currency == budget.currency()) {
             let currency = budget.currency();
             let message =
                 format!("no asset of the rules is in `{currency}`; open the session in a currency that can be paid");
             return Err(Trouble { code: "session_currency", message });
         }
+        match &mandate {
+            Some(mandate) => mandate
+                .fits(&rules.rules, budget)
+                .map_err(|fault| Trouble { code: "mandate_contradicts", message: fault.to_string() })?,
+            None if rules.rules.mandate() == MandateNeed::Required => {
+                let told = "the rules want a mandate of every session; give `--purpose`, `--origin`, `--payee` or \
+                            `--any-payee`, and `--max-per-payment`";
+                return Err(trouble("mandate_missing", told));
+            }
+            None => {}
+        }
         let mut id = [0_u8; 16];
         getrandom::fill(&mut id)
             .map_err(|_fault| trouble("no_randomness", "the system gives no random bytes; try again later"))?;
         let life_s = u64::from(minutes).saturating_mul(60);
-        match self.vault.ledger.open_session(SessionId::from_random(id), name.clone(), budget, life_s)? {
+        match self.vault.ledger.open_session(SessionId::from_random(id), name.clone(), budget, life_s, mandate)? {
             SessionOpened::Opened(session) => Ok(OperatorReply::Session(session)),
             SessionOpened::AlreadyOpen(_) => {
                 let message = format!("a session `{name}` is open already; close it first or choose another name");
@@ -237,6 +251,7 @@ impl OperatorConversation {
                 frozen: overview.frozen.is_some(),
                 locked,
                 session: sessions.iter().find(is_open).or_else(|| sessions.first()),
+                mandated: rules.rules.mandate() == MandateNeed::Required,
                 now_s: overview.now_s,
                 approvals_waiting: overview.approvals_waiting,
             }),
@@ -244,7 +259,7 @@ impl OperatorConversation {
             locked,
             frozen: overview.frozen,
             latched: overview.latched,
-            sessions,
+            sessions: fitting(sessions.into_iter()).collect(),
             limits: overview.limits,
             held: overview.held,
             unresolved: overview.unresolved,
@@ -299,10 +314,12 @@ impl OperatorConversation {
             _ if !self.greeted => Err(trouble("out_of_order", "say hello first")),
             OperatorAsk::Unlock { passphrase, rules } => self.unlock(&passphrase, rules),
             OperatorAsk::Lock => Ok(self.lock()),
-            OperatorAsk::SessionNew { name, budget, minutes, passphrase } => {
-                self.open_session(self.prove(&passphrase)?, name, budget, minutes)
+            OperatorAsk::SessionNew { name, budget, minutes, mandate, passphrase } => {
+                self.open_session(self.prove(&passphrase)?, name, budget, minutes, mandate)
             }
-            OperatorAsk::SessionList => Ok(OperatorReply::Sessions(self.vault.ledger.sessions()?)),
+            OperatorAsk::SessionList => {
+                Ok(OperatorReply::Sessions(fitting(self.vault.ledger.sessions()?.into_iter()).collect()))
+            }
             OperatorAsk::SessionClose { name } => self.close_session(name),
             OperatorAsk::Freeze { reason } => self.freeze(&reason),
             OperatorAsk::Thaw { passphrase } => self.thaw(self.prove(&passphrase)?),
@@ -310,6 +327,10 @@ impl OperatorConversation {
             OperatorAsk::Log { limit, after } => self.log(limit, after),
             OperatorAsk::Payment { id } => self.payment(&id),
             OperatorAsk::Payments { limit, after } => self.payments(limit, after.as_ref()),
+            OperatorAsk::Against { session, errand, asked } => {
+                let rules = self.vault.rules();
+                Ok(OperatorReply::Against(self.vault.ledger.against(session, *errand, asked, &rules.rules)?))
+            }
             OperatorAsk::Unlatch { passphrase } => self.unlatch(self.prove(&passphrase)?),
             OperatorAsk::Resume { whom, passphrase } => self.resume(self.prove(&passphrase)?, &whom),
             OperatorAsk::Rules { which } => self.rules(which),

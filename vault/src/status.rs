@@ -9,16 +9,23 @@ pub(crate) struct Needs<'a> {
     pub(crate) frozen: bool,
     pub(crate) locked: bool,
     pub(crate) session: Option<&'a SessionView>,
+    /// The rules want a mandate of every session.
+    pub(crate) mandated: bool,
     pub(crate) now_s: u64,
     pub(crate) approvals_waiting: u32,
 }
 
 /// The first thing that needs a person; `None` when nothing does.
 pub(crate) fn next_step(needs: &Needs<'_>) -> Option<String> {
+    let mandated = needs.mandated;
     let step = match needs.session {
         _ if needs.latched => "spending is shut after a fault: look at `bursar status`, then run `bursar unlatch`",
         _ if needs.frozen => "a person froze all spending: run `bursar thaw` to allow it again",
         _ if needs.locked => "the wallet is locked: run `bursar unlock`",
+        None if mandated => "no budget is open: run `bursar session new` with a mandate, which the rules want",
+        Some(session) if mandated && session.mandate.is_none() => {
+            "the rules want a mandate: run `bursar session close`, then `bursar session new` with one"
+        }
         None => "no budget is open: run `bursar session new --budget \"1.00 USD\"`",
         Some(session) if session.closed => "the budget was closed: run `bursar session new --budget \"1.00 USD\"`",
         Some(session) if session.expires_s <= needs.now_s => {

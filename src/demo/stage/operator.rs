@@ -94,6 +94,7 @@ impl Operator {
             name: session_name(name)?,
             budget: budget.parse::<Money>().map_err(|_| word(budget))?,
             minutes: SESSION_MINUTES,
+            mandate: None,
             passphrase: self.passphrase(),
         };
         match self.ask(ask).await? {

@@ -45,7 +45,7 @@ impl Bench {
     pub(crate) fn open_session(&self) {
         let (name, budget) = ("default".parse().unwrap(), "1.00 USD".parse().unwrap());
         let passphrase = passphrase();
-        self.ask(&OperatorAsk::SessionNew { name, budget, minutes: 60, passphrase });
+        self.ask(&OperatorAsk::SessionNew { name, budget, minutes: 60, mandate: None, passphrase });
     }
 
     pub(crate) fn status(&self) -> OperatorStatus {

@@ -55,6 +55,7 @@ pub(super) fn everything(conn: &Connection) -> Result<Books, LedgerFault> {
     entries(conn)?;
     pardons(conn)?;
     budgets(conn)?;
+    mandates(conn)?;
     Ok(Books { payments, events: head.seq, head: head.hash })
 }
 
@@ -203,6 +204,23 @@ fn budgets(conn: &Connection) -> Result<(), LedgerFault> {
         if !spent.is_within(found.budget) {
             let key = TallyKey::of_session(&id, currency);
             return Err(books(&format!("`{key}` is over its budget of {}", found.budget)));
+        }
+    }
+    Ok(())
+}
+
+/// Every session has the mandate that the log says it was opened with, and none where it says so.
+fn mandates(conn: &Connection) -> Result<(), LedgerFault> {
+    let mut statement = conn.prepare(
+        "SELECT event.session, event.fact, mandate.mandate
+         FROM event LEFT JOIN mandate ON mandate.session = event.session WHERE event.kind = 'session_opened'",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (opened, written): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
+        if opened != written.map(|text| Digest::of(text.as_bytes()).to_string()) {
+            let session: String = row.get(0)?;
+            return Err(books(&format!("the mandate of session `{session}` is not as the log says")));
         }
     }
     Ok(())

@@ -82,16 +82,6 @@ impl Ledger {
         let (session, errand, reasons, rules) = (session.cloned(), errand.clone(), reasons.to_vec(), Arc::clone(rules));
         self.writer.ask(move |tx| Ok(struck(tx, &rules, session.as_ref(), &errand, &reasons)?.answer(())))
     }
-
-    /// Why nothing may be asked of the errand's host now, where it is in quarantine.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the ledger.
-    pub fn quarantined(&self, errand: &Errand) -> Result<Option<Refusal>, LedgerFault> {
-        let origin = errand.site.origin().clone();
-        self.writer.ask(move |tx| refusal(tx, &origin).map(Answer::AtOnce))
-    }
 }
 
 /// When the quarantine of `origin` ends, Unix seconds; it may be over. One index look-up.

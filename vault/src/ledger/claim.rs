@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use bursar_policy::digest::Digest;
 use bursar_policy::errand::{Errand, PaymentId, PurchaseId, SessionId};
 use bursar_policy::refusal::Refusal;
+use bursar_policy::rules::Rules;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::LedgerFault;
@@ -19,7 +20,7 @@ use super::number::to_sql;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Source, breaker, standing, sweep};
+use super::{Ledger, Source, session, standing, sweep};
 use crate::failpoint;
 use crate::protocol::{Past, Signed};
 
@@ -145,8 +146,9 @@ impl Ledger {
     /// Claims the purchase that `errand` means in `session`, waiting up to `patience` for an identical one to end.
     ///
     /// A repeat is answered even when the session is over, spending is frozen or the host is in quarantine: it moves
-    /// nothing. `repeat_window_s` is
-    /// how long a finished purchase without a purchase id answers for an identical call, in seconds.
+    /// nothing. A new purchase is refused here, before its first byte goes out, for each of these, and where the session
+    /// is not for that site. `rules` say that, and how long a finished purchase without a purchase id answers for an
+    /// identical call.
     ///
     /// # Errors
     ///
@@ -155,7 +157,7 @@ impl Ledger {
         &self,
         session: &SessionId,
         errand: Errand,
-        repeat_window_s: u64,
+        rules: &Arc<Rules>,
         patience: Duration,
     ) -> Result<Claim, LedgerFault> {
         let guard = match self.claims.take(session, errand, patience) {
@@ -164,8 +166,8 @@ impl Ledger {
             Taken::TooMany => return Ok(Claim::Refused(vec![Refusal::TooManyInFlight])),
         };
         let (session, errand, identity) = (guard.session.clone(), guard.errand.clone(), guard.identity);
-        let known =
-            self.writer.ask(move |tx| look(tx, &session, &errand, &identity, repeat_window_s).map(Answer::AtOnce))?;
+        let rules = Arc::clone(rules);
+        let known = self.writer.ask(move |tx| look(tx, &session, &errand, &identity, &rules).map(Answer::AtOnce))?;
         Ok(match known {
             Known::Nothing => Claim::New(guard),
             Known::Bought(past) => Claim::Repeat(past),
@@ -200,7 +202,7 @@ fn look(
     session: &SessionId,
     errand: &Errand,
     identity: &Digest,
-    repeat_window_s: u64,
+    rules: &Rules,
 ) -> Result<Known, LedgerFault> {
     if !tx.latched {
         sweep::due(tx)?;
@@ -215,7 +217,7 @@ fn look(
     }
     let shut = standing::shut(tx, session)?;
     if let Some(payment) = rows::by_identity(tx.conn, identity)? {
-        match verdict(&payment, tx.now_s, repeat_window_s) {
+        match verdict(&payment, tx.now_s, rules.repeat_window_s()) {
             // Nothing is sent while a person or a fault has stopped spending, not even what is counted already.
             Verdict::Resend if shut.is_empty() => return Ok(Known::Unanswered(Box::new(payment))),
             Verdict::Resend | Verdict::Repeat => return Ok(Known::Bought(Box::new(payment.past()))),
@@ -223,9 +225,10 @@ fn look(
         }
     }
     // A new purchase asks the seller again, which an earlier result and the same signed bytes do not.
-    let reasons: Vec<Refusal> = shut.into_iter().chain(breaker::refusal(tx, errand.site.origin())?).collect();
-    if !reasons.is_empty() {
-        return Ok(Known::Refused(reasons));
+    let open = session::by_id(tx.conn, session)?;
+    let unasked = standing::unasked(tx, rules, open.as_ref(), errand, shut)?;
+    if !unasked.is_empty() {
+        return Ok(Known::Refused(unasked));
     }
     if let (Some(id), None) = (&errand.purchase_id, meant) {
         bind(tx, session, id, &subject)?;

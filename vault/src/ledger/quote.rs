@@ -5,16 +5,19 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bursar_policy::budget::against;
 use bursar_policy::chain::Address;
 use bursar_policy::digest::Digest;
-use bursar_policy::errand::{Errand, QuoteId, SessionId};
+use bursar_policy::errand::{Errand, QuoteId, SessionId, SessionName};
+use bursar_policy::gate::Asked;
+use bursar_policy::limit::PaymentFacts;
 use bursar_policy::refusal::Refusal;
-use bursar_policy::rules::Rules;
+use bursar_policy::rules::{MandateNeed, Rules};
 use bursar_policy::terms::Terms;
 
 use super::fault::LedgerFault;
 use super::writer::Answer;
-use super::{Ledger, authorize, breaker};
+use super::{Ledger, authorize, breaker, session, standing};
 
 /// How long a quote holds, in seconds.
 pub const QUOTE_LIFE_S: u64 = 600;
@@ -112,6 +115,58 @@ impl Ledger {
             }
             let struck = breaker::struck(tx, &rules, Some(&session), &errand, &reasons)?;
             Ok(struck.answer(reasons))
+        })
+    }
+
+    /// Why the seller of `errand` is not visited for a quote out of `session`; nothing when it may be. A price is looked at
+    /// also where nothing could be bought now, but not where the rules want a mandate and nobody opened a session.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn unasked(
+        &self,
+        session: Option<&SessionId>,
+        errand: &Errand,
+        rules: &Arc<Rules>,
+    ) -> Result<Vec<Refusal>, LedgerFault> {
+        let (session, errand, rules) = (session.cloned(), errand.clone(), Arc::clone(rules));
+        self.writer.ask(move |tx| {
+            let open = session.map_or(Ok(None), |id| session::by_id(tx.conn, &id))?;
+            let nobody = open.is_none() && rules.mandate() == MandateNeed::Required;
+            let reasons = nobody.then_some(Refusal::NoSession).into_iter().collect();
+            standing::unasked(tx, &rules, open.as_ref(), &errand, reasons).map(Answer::AtOnce)
+        })
+    }
+
+    /// What stands against a payment of `asked` for `errand` out of the newest session called `name`, beside the rules
+    /// that the gate judges by: every reason, or nothing. For the operator's eyes; counts nothing.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn against(
+        &self,
+        name: SessionName,
+        errand: Errand,
+        asked: Asked,
+        rules: &Arc<Rules>,
+    ) -> Result<Vec<Refusal>, LedgerFault> {
+        let rules = Arc::clone(rules);
+        self.writer.ask(move |tx| {
+            let Some(open) = session::named(tx.conn, &name)? else {
+                return Ok(Answer::AtOnce(vec![Refusal::NoSession]));
+            };
+            let facts = PaymentFacts {
+                session: open.id.clone(),
+                site: errand.site.clone(),
+                payee: asked.payee,
+                asset: asked.asset,
+                money: asked.money,
+                tags: rules.tags(&errand.site, &asked.payee),
+            };
+            let standing = standing::read(tx, &rules, &open, &errand, &facts)?;
+            Ok(Answer::AtOnce(against(&rules, &standing, &facts, tx.now_s)))
         })
     }
 }

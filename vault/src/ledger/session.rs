@@ -1,7 +1,9 @@
 //! Budget sessions: opened and closed by a person. Must never be opened, raised or extended by anything an agent says.
 
+use bursar_policy::digest::Digest;
 use bursar_policy::errand::{SessionId, SessionName};
 use bursar_policy::limit::TallyKey;
+use bursar_policy::mandate::{Mandate, Payees};
 use bursar_policy::money::Money;
 use rusqlite::{Connection, Row, params};
 
@@ -39,11 +41,17 @@ pub struct Session {
     pub expires_s: u64,
     /// A person closed it.
     pub closed: bool,
+    /// What it is for; absent where it is for everything that the rules allow.
+    pub mandate: Option<Mandate>,
 }
 
 macro_rules! select {
     ($rest:literal) => {
-        concat!("SELECT id, name, currency, budget, created_s, expires_s, closed_s FROM session ", $rest)
+        concat!(
+            "SELECT id, name, currency, budget, created_s, expires_s, closed_s,
+                    (SELECT mandate FROM mandate WHERE mandate.session = session.id) FROM session ",
+            $rest
+        )
     };
 }
 
@@ -55,7 +63,8 @@ pub(super) const NEWEST: &str = select!("ORDER BY seq DESC LIMIT ?1");
 const LISTED_MAX: u32 = 100;
 
 impl Ledger {
-    /// Opens a session of `budget` for `life_s` seconds. The caller has checked the passphrase.
+    /// Opens a session of `budget` for `life_s` seconds, for everything that the rules allow or for what `mandate` says.
+    /// The caller has checked the passphrase, and that rules and budget leave something of the mandate.
     ///
     /// One of the same name that has run out is closed first. The name starts anew: nothing of the earlier session
     /// counts against the new budget, and no purchase of it is a repeat of an earlier one.
@@ -69,6 +78,7 @@ impl Ledger {
         name: SessionName,
         budget: Money,
         life_s: u64,
+        mandate: Option<Mandate>,
     ) -> Result<SessionOpened, LedgerFault> {
         let opened = self.writer.ask(move |tx| {
             if let Some(earlier) = named(tx.conn, &name)?.filter(|earlier| !earlier.closed) {
@@ -81,10 +91,15 @@ impl Ledger {
                 return Ok(Answer::AtOnce(SessionOpened::Pointless));
             }
             let expires_s = tx.now_s.saturating_add(life_s);
-            let session = Session { id, name, budget, created_s: tx.now_s, expires_s, closed: false };
+            let session = Session { id, name, budget, created_s: tx.now_s, expires_s, closed: false, mandate };
             insert(tx.conn, &session)?;
-            let told = format!("session `{}` with {budget} until {expires_s}", session.name);
-            tx.event(&Event::new(EventKind::SessionOpened, told).session(&session.id))?;
+            let bounds = session.mandate.as_ref().map(in_words).unwrap_or_default();
+            let told = format!("session `{}` with {budget} until {expires_s}{bounds}", session.name);
+            let mut event = Event::new(EventKind::SessionOpened, told).session(&session.id);
+            if let Some(mandate) = &session.mandate {
+                event = event.fact(give(tx.conn, &session.id, mandate)?);
+            }
+            tx.event(&event)?;
             Ok(Answer::AfterCommit(SessionOpened::Opened(view(tx.conn, session)?)))
         })?;
         failpoint::reach("vault-session-committed");
@@ -145,8 +160,8 @@ pub(super) fn by_id(conn: &Connection, id: &SessionId) -> Result<Option<Session>
 /// A session with what is spent and set aside of it.
 pub(super) fn view(conn: &Connection, session: Session) -> Result<SessionView, LedgerFault> {
     let spent = spent(conn, &session)?;
-    let Session { name, budget, created_s, expires_s, closed, .. } = session;
-    Ok(SessionView { name, budget, spent, created_s, expires_s, closed })
+    let Session { name, budget, created_s, expires_s, closed, mandate, .. } = session;
+    Ok(SessionView { name, budget, spent, created_s, expires_s, closed, mandate })
 }
 
 /// What is spent or set aside of a session's budget, in its currency.
@@ -157,7 +172,8 @@ pub(super) fn spent(conn: &Connection, session: &Session) -> Result<Money, Ledge
     Ok(Money::new(session.budget.currency(), both.atto))
 }
 
-fn named(conn: &Connection, name: &SessionName) -> Result<Option<Session>, LedgerFault> {
+/// The newest session of this name.
+pub(super) fn named(conn: &Connection, name: &SessionName) -> Result<Option<Session>, LedgerFault> {
     first(conn, NEWEST_OF_NAME, name.as_str())
 }
 
@@ -174,6 +190,27 @@ fn insert(conn: &Connection, session: &Session) -> Result<(), LedgerFault> {
         to_sql(session.expires_s)?,
     ])?;
     Ok(())
+}
+
+/// Writes a session's mandate down, for good. The digest of exactly what was written goes into the log.
+fn give(conn: &Connection, session: &SessionId, mandate: &Mandate) -> Result<Digest, LedgerFault> {
+    let text = serde_json::to_string(mandate).map_err(|fault| LedgerFault::Rule { detail: fault.to_string() })?;
+    conn.prepare_cached("INSERT INTO mandate (session, mandate) VALUES (?1, ?2)")?
+        .execute(params![session.as_str(), text])?;
+    Ok(Digest::of(text.as_bytes()))
+}
+
+/// What a mandate says, for the log; what a long one says last may be cut.
+fn in_words(mandate: &Mandate) -> String {
+    let listed: Vec<String> = mandate.origins().iter().map(ToString::to_string).collect();
+    let payees = match mandate.payees() {
+        Payees::Any => "to any payee that the rules allow".to_owned(),
+        Payees::Listed(payees) => {
+            format!("to {}", payees.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+        }
+    };
+    let (most, purpose) = (mandate.max_per_payment(), mandate.purpose());
+    format!(" for `{purpose}`: at most {most} a payment, {payees}, at {}", listed.join(", "))
 }
 
 /// Closes an open session, with the reason in the log; what it set aside stays counted.
@@ -205,5 +242,10 @@ fn read(row: &Row<'_>) -> Result<Session, LedgerFault> {
         created_s: from_sql(row.get(4)?)?,
         expires_s: from_sql(row.get(5)?)?,
         closed: row.get::<_, Option<i64>>(6)?.is_some(),
+        mandate: row.get::<_, Option<String>>(7)?.as_deref().map(mandate_of).transpose()?,
     })
+}
+
+fn mandate_of(text: &str) -> Result<Mandate, LedgerFault> {
+    serde_json::from_str(text).map_err(|_fault| LedgerFault::Unreadable { what: "mandate" })
 }

@@ -2,9 +2,11 @@
 
 use bursar_policy::budget::{SessionStanding, Standing, Total, Word};
 use bursar_policy::errand::{Errand, SessionId};
+use bursar_policy::gate::may_visit;
 use bursar_policy::limit::PaymentFacts;
+use bursar_policy::mandate::against_asking;
 use bursar_policy::money::Money;
-use bursar_policy::refusal::Refusal;
+use bursar_policy::refusal::{Refusal, in_order};
 use bursar_policy::rules::Rules;
 
 use super::acquaintance;
@@ -42,7 +44,7 @@ pub(super) fn read(
             spent: session::spent(tx.conn, session)?,
             expires_s: session.expires_s,
             closed: session.closed,
-            mandate: None,
+            mandate: session.mandate.clone(),
         },
         totals,
         unresolved: overdue::read(tx.conn, facts)?,
@@ -69,6 +71,24 @@ pub(super) fn shut(tx: &Tx<'_>, session: &SessionId) -> Result<Vec<Refusal>, Led
         _ => reasons.push(Refusal::NoSession),
     }
     Ok(reasons)
+}
+
+/// Why the seller of `errand` is not asked, as far as it is known before: for `reasons`, because the session is not for
+/// this, or because the host is in quarantine. Where there is a reason, those of the rules stand beside it, so that the
+/// operator reads all of them at once; empty when the seller may be asked as far as the ledger knows.
+pub(super) fn unasked(
+    tx: &Tx<'_>,
+    rules: &Rules,
+    session: Option<&Session>,
+    errand: &Errand,
+    mut reasons: Vec<Refusal>,
+) -> Result<Vec<Refusal>, LedgerFault> {
+    reasons.extend(against_asking(rules, session.and_then(|open| open.mandate.as_ref()), &errand.site));
+    reasons.extend(breaker::refusal(tx, errand.site.origin())?);
+    if !reasons.is_empty() {
+        reasons.extend(may_visit(rules, errand).err().unwrap_or_default());
+    }
+    Ok(in_order(reasons))
 }
 
 /// A count as the rules have it.

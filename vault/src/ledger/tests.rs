@@ -9,6 +9,7 @@ mod files;
 mod flood;
 mod growth;
 mod limits;
+mod mandates;
 mod race;
 mod repeat;
 mod resume;

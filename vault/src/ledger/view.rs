@@ -199,6 +199,7 @@ fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFaul
         session: row.session,
         budget: session.budget,
         session_expires_s: session.expires_s,
+        mandate: session.mandate,
         site: row.site,
         method: row.method,
         body: row.body,

@@ -1,8 +1,8 @@
 //! The agent socket's words: what `serve` may ask and what it hears. Must never carry a key or widen a right.
 
 use bursar_policy::{
-    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Money, PaymentId, QuoteId, Refusal, Scope,
-    SessionName, Setting, Terms, Version, Window,
+    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Mandate, Money, PaymentId, QuoteId, Refusal,
+    Scope, SessionName, Setting, Terms, Version, Window,
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +40,8 @@ pub enum AgentAsk {
     Quote {
         /// The purchase meant.
         errand: Errand,
-        /// The terms to pin; absent asks only whether the seller may be visited at all, since prices are looked at also
-        /// where nothing could be bought now.
+        /// The terms to pin; absent asks only whether the seller may be visited at all: whether it is in quarantine and
+        /// the session is for it. Prices are looked at also where nothing could be bought now.
         terms: Option<Terms>,
     },
     /// Tells what came back after the payment of this connection's claim was sent.
@@ -291,6 +291,8 @@ pub struct Status {
     pub outside_hours: Option<String>,
     /// How many purchases of the session wait for a person.
     pub approvals_waiting: u32,
+    /// The rules want a mandate of every session, and this one has none.
+    pub mandate_missing: bool,
     /// What a person should do next, one sentence.
     pub next_step: Option<String>,
     /// The paying account.
@@ -313,6 +315,9 @@ pub struct SessionView {
     pub expires_s: u64,
     /// A person closed it.
     pub closed: bool,
+    /// What it is for; absent where it is for everything that the rules allow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mandate: Option<Mandate>,
 }
 
 /// One limit and how much of it is used.

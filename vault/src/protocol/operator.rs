@@ -2,7 +2,8 @@
 
 use super::agent::{Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
 use bursar_policy::{
-    Address, ApprovalId, Digest, Method, Money, PaymentId, Scope, SessionId, SessionName, Setting, Site, Terms,
+    Address, ApprovalId, Asked, Digest, Errand, Mandate, Method, Money, PaymentId, Refusal, Scope, SessionId,
+    SessionName, Setting, Site, Terms,
 };
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -35,6 +36,10 @@ pub enum OperatorAsk {
         budget: Money,
         /// How long it lasts, in minutes, 1 to 527040 (a year).
         minutes: u32,
+        /// What it is for; absent where it is for everything that the rules allow. One that the rules or the budget
+        /// contradict is the fault `mandate_contradicts`, and none where the rules want one `mandate_missing`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mandate: Option<Mandate>,
         /// The operator's passphrase.
         passphrase: Passphrase,
     },
@@ -82,6 +87,16 @@ pub enum OperatorAsk {
         whom: String,
         /// The operator's passphrase.
         passphrase: Passphrase,
+    },
+    /// Asks what stands against a payment beside the rules that the gate judges by: freezes, the session with its
+    /// budget and mandate, limits, and what is known of the seller. Counts nothing.
+    Against {
+        /// The session that would pay.
+        session: SessionName,
+        /// What would be asked for.
+        errand: Box<Errand>,
+        /// What the seller wants for it, also where the gate refuses that.
+        asked: Asked,
     },
     /// Lifts a latch after a storage or clock fault, once the ledger was checked again.
     Unlatch {
@@ -173,6 +188,8 @@ pub enum OperatorReply {
     },
     /// To `Approve` and `Deny`: how it stands now.
     Decided(Box<ApprovalView>),
+    /// To `Against`: every reason, in precedence order.
+    Against(Vec<Refusal>),
     /// To `ReloadRules`.
     Reloaded {
         /// The digest of the text now in force.
@@ -401,6 +418,9 @@ pub struct PastPayment {
     pub budget: Money,
     /// When that session ends, Unix seconds.
     pub session_expires_s: u64,
+    /// What that session is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mandate: Option<Mandate>,
     /// The URL, as reported by `serve`.
     pub site: Site,
     /// The method.

@@ -8,6 +8,7 @@ mod crash;
 mod doors;
 mod frames;
 mod home;
+mod mandates;
 mod rights;
 mod second;
 mod world;

@@ -247,7 +247,8 @@ fn sessions_are_opened_once_with_sense_and_closed_by_name() {
     assert_eq!(operator.code(&session_new("none", "0 USD", SECRET)), "session_pointless");
     for minutes in [0, 527_041] {
         let budget: Money = "1 USD".parse().unwrap();
-        let ask = OperatorAsk::SessionNew { name: name("long"), budget, minutes, passphrase: said(SECRET) };
+        let ask =
+            OperatorAsk::SessionNew { name: name("long"), budget, minutes, mandate: None, passphrase: said(SECRET) };
         assert_eq!(operator.code(&ask), "session_minutes");
     }
     match operator.ask(&OperatorAsk::SessionList) {

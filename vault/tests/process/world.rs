@@ -170,6 +170,7 @@ pub(crate) fn session_new(session: &str, budget: &str, passphrase: &str) -> Oper
         name: name(session),
         budget: budget.parse::<Money>().unwrap(),
         minutes: 60,
+        mandate: None,
         passphrase: said(passphrase),
     }
 }

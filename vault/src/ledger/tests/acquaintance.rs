@@ -189,7 +189,7 @@ fn the_same_is_bought_once_in_the_time_that_the_rules_say_whatever_the_purchase_
     let again = buy(&world, named("a", "second"), terms(CENT)).unwrap_err();
     assert_eq!(again, [Refusal::Recurring { ago_s: 604_799, within_s: 604_800 }]);
     let other = session(world.ledger());
-    let claim = world.ledger().claim(&other, errand("a"), 0, std::time::Duration::ZERO).unwrap();
+    let claim = world.ledger().claim(&other, errand("a"), &world.rules, std::time::Duration::ZERO).unwrap();
     let crate::ledger::Claim::New(guard) = claim else { panic!("{claim:?}") };
     let counted = world.ledger().authorize(guard, world.ask(terms(CENT)), &world.rules).unwrap();
     assert!(matches!(counted, Counted::No { ref reasons, .. } if *reasons == again), "{counted:?}");
@@ -200,7 +200,7 @@ fn the_same_is_bought_once_in_the_time_that_the_rules_say_whatever_the_purchase_
 
 fn session(ledger: &Ledger) -> SessionId {
     let id = SessionId::from_random([2; 16]);
-    let opened = ledger.open_session(id.clone(), "other".parse().unwrap(), money("1 USD"), 31_536_000).unwrap();
+    let opened = ledger.open_session(id.clone(), "other".parse().unwrap(), money("1 USD"), 31_536_000, None).unwrap();
     assert!(matches!(opened, SessionOpened::Opened(_)));
     id
 }

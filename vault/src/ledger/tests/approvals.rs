@@ -131,9 +131,10 @@ fn five_wait_for_one_session_and_a_place_is_free_when_one_is_decided_or_over() {
     world.buy(errand("cheap"), CENT);
 
     let other = SessionId::from_random([2; 16]);
-    let opened = world.ledger().open_session(other.clone(), "other".parse().unwrap(), money("1 USD"), 10_000).unwrap();
+    let opened =
+        world.ledger().open_session(other.clone(), "other".parse().unwrap(), money("1 USD"), 10_000, None).unwrap();
     assert!(matches!(opened, SessionOpened::Opened(_)));
-    let claim = world.ledger().claim(&other, errand("n-0"), REPEAT_S, Duration::ZERO).unwrap();
+    let claim = world.ledger().claim(&other, errand("n-0"), &world.rules, Duration::ZERO).unwrap();
     let Claim::New(guard) = claim else { panic!("{claim:?}") };
     let counted = world.ledger().authorize(guard, world.ask(terms(3 * CENT)), &world.rules).unwrap();
     let Counted::No { claim, reasons } = counted else { panic!("{counted:?}") };
@@ -195,7 +196,8 @@ fn a_yes_of_another_session_is_none() {
     let id = world.asks(errand("dear"), 3 * CENT);
     world.says_yes(&id);
     world.session = SessionId::from_random([2; 16]);
-    let opened = world.ledger().open_session(world.session.clone(), "other".parse().unwrap(), money("1 USD"), 10_000);
+    let opened =
+        world.ledger().open_session(world.session.clone(), "other".parse().unwrap(), money("1 USD"), 10_000, None);
     assert!(matches!(opened.unwrap(), SessionOpened::Opened(_)));
     assert_ne!(world.asks(errand("dear"), 3 * CENT), id);
     world.session = first;
@@ -251,7 +253,7 @@ fn a_question_is_over_in_time_and_so_is_a_yes_and_a_no() {
 fn nothing_waits_or_stands_for_longer_than_its_session() {
     let mut world = world();
     let short = SessionId::from_random([4; 16]);
-    world.ledger().open_session(short.clone(), "short".parse().unwrap(), money("1 USD"), 100).unwrap();
+    world.ledger().open_session(short.clone(), "short".parse().unwrap(), money("1 USD"), 100, None).unwrap();
     world.session = short;
     let (id, expires_s) = asked(world.authorize(errand("dear"), 3 * CENT));
     assert_eq!(expires_s, START + 100);

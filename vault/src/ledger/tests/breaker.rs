@@ -181,8 +181,8 @@ fn strikes_come_from_payments_from_quotes_and_from_serves_own_word() {
     assert_eq!(record(&world, ORIGIN), Record { failures: 0, strikes: 3, until_s: START + HOUR_S });
     let until_s = START + HOUR_S;
     let stopped = Refusal::HostQuarantined { origin: ORIGIN.to_owned(), until_s };
-    assert_eq!(world.ledger().quarantined(&errand("b")).unwrap(), Some(stopped));
-    assert_eq!(world.ledger().quarantined(&errand_at("https://other.example.com/")).unwrap(), None);
+    assert_eq!(world.ledger().unasked(None, &errand("b"), &world.rules).unwrap(), [stopped]);
+    assert_eq!(world.ledger().unasked(None, &errand_at("https://other.example.com/"), &world.rules).unwrap(), []);
 }
 
 #[test]
@@ -231,14 +231,15 @@ fn what_was_bought_is_told_and_what_was_signed_is_sent_again_in_a_quarantine() {
 fn a_strike_closes_the_session_that_met_it_where_the_rules_say_so() {
     let world = world("on_security_refusal = \"close_session\"");
     let other = SessionId::from_random([2; 16]);
-    let opened = world.ledger().open_session(other.clone(), "other".parse().unwrap(), money("1 USD"), 1_000).unwrap();
+    let opened =
+        world.ledger().open_session(other.clone(), "other".parse().unwrap(), money("1 USD"), 1_000, None).unwrap();
     assert!(matches!(opened, SessionOpened::Opened(_)));
     let dear = world.authorize(errand("dear"), 200 * CENT).unwrap_err();
     assert_eq!(dear[0].code(), "over_payment_cap");
     assert_eq!(stopped_until(&world, errand("a")), None, "a dear thing closes nothing");
     assert_eq!(swap_payee(&world, errand("a")), ["payee_not_allowed"]);
     assert!(matches!(world.claim(errand("b")), Claim::Refused(reasons) if reasons == [Refusal::NoSession]));
-    let claim = world.ledger().claim(&other, errand("b"), REPEAT_S, Duration::ZERO).unwrap();
+    let claim = world.ledger().claim(&other, errand("b"), &world.rules, Duration::ZERO).unwrap();
     assert!(matches!(claim, Claim::New(_)), "nobody else's session is closed");
     let log = world.ledger().log(500, Some(0)).unwrap();
     let closed: Vec<_> = log.iter().filter(|entry| entry.kind == "session_closed").collect();

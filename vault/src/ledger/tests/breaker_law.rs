@@ -98,9 +98,10 @@ proptest! {
             for (host, expected) in &alone {
                 let origin = HOSTS[usize::from(*host)].to_owned();
                 let probe = errand_at(&format!("{origin}/probe"));
-                let found = world.ledger().quarantined(&probe).unwrap();
+                let found = world.ledger().unasked(None, &probe, &world.rules).unwrap();
                 let until_s = (now_s < expected.until_s).then_some(expected.until_s);
                 let wanted = until_s.map(|until_s| Refusal::HostQuarantined { origin, until_s });
+                let wanted: Vec<Refusal> = wanted.into_iter().collect();
                 prop_assert_eq!(found, wanted, "host {} after turn {}", host, turn);
             }
         }

@@ -12,7 +12,7 @@ use bursar_policy::errand::{ApprovalId, Errand, SessionId, SessionName};
 use bursar_policy::money::Money;
 use bursar_policy::rules::draft::Setting;
 
-use super::world::{self, CENT, Fake, LIFE_S, PAYER, REPEAT_S, money, named, place, terms};
+use super::world::{self, CENT, Fake, LIFE_S, PAYER, money, named, place, terms};
 use crate::failpoint::{self, FAILPOINTS};
 use crate::ledger::{Ask, Claim, Counted, EXPIRY_MARGIN_S, KeyFile, Ledger, RowState};
 
@@ -31,7 +31,7 @@ fn open(dir: &Path, time: &Fake) -> Ledger {
 }
 
 fn open_session(ledger: &Ledger) {
-    ledger.open_session(session(), SessionName::default(), money("1.00 USD"), 86_400).unwrap();
+    ledger.open_session(session(), SessionName::default(), money("1.00 USD"), 86_400, None).unwrap();
 }
 
 fn ask(byte: u8) -> Ask {
@@ -46,7 +46,7 @@ fn live(dir: &Path) -> Money {
     let rules = world::rules("");
     let ledger = open(dir, &time);
     open_session(&ledger);
-    let claim = |errand| match ledger.claim(&session(), errand, REPEAT_S, Duration::ZERO).unwrap() {
+    let claim = |errand| match ledger.claim(&session(), errand, &rules, Duration::ZERO).unwrap() {
         Claim::New(guard) => guard,
         other => panic!("{other:?}"),
     };
@@ -122,7 +122,7 @@ fn no_step_can_be_killed_so_that_money_leaves_uncounted() {
 
         let ledger = open(home.path(), &time);
         ledger.verify().unwrap_or_else(|fault| panic!("{step}: {fault}"));
-        let found = match ledger.claim(&session(), errand(), REPEAT_S, Duration::ZERO).unwrap() {
+        let found = match ledger.claim(&session(), errand(), &world::rules(""), Duration::ZERO).unwrap() {
             Claim::New(_) => Finds::New,
             Claim::Resend { .. } => Finds::Resend,
             Claim::Repeat(past) if past.receipt.state == RowState::Settled => Finds::Paid,

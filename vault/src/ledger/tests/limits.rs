@@ -180,7 +180,10 @@ fn a_name_has_one_open_session_and_a_new_one_starts_anew() {
     world.buy(errand("a"), 10 * CENT);
     let name = SessionName::default();
     let open = |byte: u8, budget: &str, life_s: u64| {
-        world.ledger().open_session(SessionId::from_random([byte; 16]), name.clone(), money(budget), life_s).unwrap()
+        world
+            .ledger()
+            .open_session(SessionId::from_random([byte; 16]), name.clone(), money(budget), life_s, None)
+            .unwrap()
     };
     assert!(matches!(open(2, "1 USD", 60), SessionOpened::AlreadyOpen(view) if view.spent == money("0.10 USD")));
     assert_eq!(world.ledger().close_session(name.clone()).unwrap().unwrap().spent, money("0.10 USD"));

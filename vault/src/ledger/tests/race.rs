@@ -7,7 +7,7 @@ use std::time::Duration;
 use bursar_policy::errand::{Errand, SessionId};
 use bursar_policy::refusal::Refusal;
 
-use super::world::{CENT, REPEAT_S, World, money, named, terms};
+use super::world::{CENT, World, money, named, terms};
 use crate::ledger::{CLAIMS_MAX, Claim, Counted};
 
 const DAY: &str = "[[limit]]\nscope = \"all\"\nwindow = \"24h\"\nmax = \"1.00 USD\"";
@@ -23,7 +23,7 @@ fn winners(world: &World, errands: Vec<Errand>, units: u128) -> usize {
                 scope.spawn(move || {
                     gate.wait();
                     let claim =
-                        world.ledger().claim(&world.session, errand, REPEAT_S, Duration::from_secs(60)).unwrap();
+                        world.ledger().claim(&world.session, errand, &world.rules, Duration::from_secs(60)).unwrap();
                     match claim {
                         Claim::New(guard) => {
                             let ask = world.ask(terms(units));
@@ -110,6 +110,6 @@ fn there_is_an_end_to_what_may_be_in_flight() {
 fn a_session_that_does_not_exist_buys_nothing() {
     let world = World::new("", "100 USD");
     let nobody = SessionId::from_random([9; 16]);
-    let claim = world.ledger().claim(&nobody, named("page", "n"), REPEAT_S, Duration::ZERO).unwrap();
+    let claim = world.ledger().claim(&nobody, named("page", "n"), &world.rules, Duration::ZERO).unwrap();
     assert!(matches!(&claim, Claim::Refused(why) if why[..] == [Refusal::NoSession]), "{claim:?}");
 }

@@ -68,8 +68,8 @@ fn two_queries_on_one_path_and_two_sessions_are_different_purchases() {
     assert!(matches!(world.claim(errand("a?q=2")), Claim::New(_)));
     let other = SessionId::from_random([2; 16]);
     let name: SessionName = "other".parse().unwrap();
-    world.ledger().open_session(other.clone(), name, money("1 USD"), 3_600).unwrap();
-    let claim = world.ledger().claim(&other, errand("a?q=1"), REPEAT_S, Duration::ZERO).unwrap();
+    world.ledger().open_session(other.clone(), name, money("1 USD"), 3_600, None).unwrap();
+    let claim = world.ledger().claim(&other, errand("a?q=1"), &world.rules, Duration::ZERO).unwrap();
     assert!(matches!(claim, Claim::New(_)));
 }
 
@@ -149,8 +149,9 @@ fn an_identical_claim_waits_for_the_first_and_gets_its_result() {
     let world = World::new("", "10 USD");
     let guard = world.new_claim(errand("a"));
     thread::scope(|scope| {
-        let waiting = scope
-            .spawn(|| world.ledger().claim(&world.session, errand("a"), REPEAT_S, Duration::from_secs(60)).unwrap());
+        let waiting = scope.spawn(|| {
+            world.ledger().claim(&world.session, errand("a"), &world.rules, Duration::from_secs(60)).unwrap()
+        });
         let Counted::Yes(exposed) = world.ledger().authorize(guard, world.ask(terms(CENT)), &world.rules).unwrap()
         else {
             panic!("refused");
@@ -168,8 +169,9 @@ fn a_dropped_claim_wakes_the_next_and_nobody_waits_for_ever() {
     let guard = world.new_claim(errand("a"));
     assert!(matches!(world.claim(errand("a")), Claim::InFlight), "no patience, no wait");
     thread::scope(|scope| {
-        let waiting = scope
-            .spawn(|| world.ledger().claim(&world.session, errand("a"), REPEAT_S, Duration::from_secs(60)).unwrap());
+        let waiting = scope.spawn(|| {
+            world.ledger().claim(&world.session, errand("a"), &world.rules, Duration::from_secs(60)).unwrap()
+        });
         drop(guard);
         assert!(matches!(waiting.join().unwrap(), Claim::New(_)));
     });

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bursar_policy::refusal::Refusal;
 
-use super::world::{CENT, REPEAT_S, START, World, errand, money, terms};
+use super::world::{CENT, START, World, errand, money, terms};
 use crate::clock::{JUMP_S, Trust};
 use crate::ledger::{Claim, Counted, EXPIRY_MARGIN_S, LedgerFault, RowState};
 
@@ -201,7 +201,7 @@ fn a_clock_that_goes_back_shuts_the_ledger_and_what_was_spent_in_the_future_coun
     assert_eq!(refused(world.claim(errand("b"))), [Refusal::LedgerLatched]);
     world.ledger().unlatch().unwrap();
     assert_eq!(world.ledger().time().now_s, START, "a person said so");
-    let claim = world.ledger().claim(&world.session, errand("b"), REPEAT_S, Duration::ZERO).unwrap();
+    let claim = world.ledger().claim(&world.session, errand("b"), &world.rules, Duration::ZERO).unwrap();
     // The session was opened at the start, so it is open; the hour that matters lies in the mistaken future.
     let Claim::New(guard) = claim else { panic!("{claim:?}") };
     let counted = world.ledger().authorize(guard, world.ask(terms(CENT)), &world.rules).unwrap();

@@ -82,7 +82,7 @@ fn a_second_live_payment_or_one_that_begins_settled_is_refused() {
 }
 
 /// Changes the file with the guards taken down and put up again, as somebody would who wants no trace.
-fn forge(conn: &Connection, triggers: &[&str], sql: &str) {
+pub(super) fn forge(conn: &Connection, triggers: &[&str], sql: &str) {
     let mut script = String::from("BEGIN; PRAGMA defer_foreign_keys = ON;");
     let mut guards = String::new();
     for trigger in triggers {
@@ -158,7 +158,7 @@ fn the_head_of_the_log_is_the_same_until_something_happens() {
 fn an_unreadable_row_shuts_the_ledger() {
     let (world, conn) = written();
     forge(&conn, &["payment_story"], "UPDATE payment SET terms = '{}' WHERE state = 'exposed'");
-    let fault = world.ledger().claim(&world.session, errand("b"), 1, std::time::Duration::ZERO).unwrap_err();
+    let fault = world.ledger().claim(&world.session, errand("b"), &world.rules, std::time::Duration::ZERO).unwrap_err();
     assert!(matches!(fault, LedgerFault::Unreadable { .. }), "{fault:?}");
     assert!(world.ledger().latched().is_some());
 }

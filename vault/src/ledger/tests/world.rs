@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bursar_policy::chain::{Address, ChainId};
 use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, PurchaseId, SessionId, SessionName};
+use bursar_policy::mandate::Mandate;
 use bursar_policy::money::{Amount, Money};
 use bursar_policy::offer::Version;
 use bursar_policy::refusal::Refusal;
@@ -156,12 +157,18 @@ pub(super) fn terms(units: u128) -> Terms {
 impl World {
     /// A ledger under `limits` with one session of `budget` for a year.
     pub(super) fn new(limits: &str, budget: &str) -> Self {
+        Self::with_mandate(limits, budget, None)
+    }
+
+    /// [`World::new`] whose session is for what `mandate` says.
+    pub(super) fn with_mandate(limits: &str, budget: &str, mandate: Option<Mandate>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let time = Fake::new();
         Ledger::create(&place(dir.path()), KeyFile::Absent, [7; 16], Box::new(time.clone())).unwrap();
         let ledger = Ledger::open(&place(dir.path()), Box::new(time.clone())).unwrap();
         let session = SessionId::from_random([1; 16]);
-        let opened = ledger.open_session(session.clone(), SessionName::default(), money(budget), 31_536_000).unwrap();
+        let opened =
+            ledger.open_session(session.clone(), SessionName::default(), money(budget), 31_536_000, mandate).unwrap();
         assert!(matches!(opened, SessionOpened::Opened(_)), "{opened:?}");
         Self { dir, time, rules: rules(limits), session, ledger: Some(ledger), drawn: AtomicU64::new(0) }
     }
@@ -200,7 +207,7 @@ impl World {
     }
 
     pub(super) fn claim(&self, errand: Errand) -> Claim {
-        self.ledger().claim(&self.session, errand, REPEAT_S, Duration::ZERO).unwrap()
+        self.ledger().claim(&self.session, errand, &self.rules, Duration::ZERO).unwrap()
     }
 
     pub(super) fn new_claim(&self, errand: Errand) -> ClaimGuard {
