@@ -329,7 +329,7 @@ impl Conversation {
         }
     }
 
-    /// Asks what [`Self::authorize`] would say.
+    /// Asks what [`Self::authorize`] would say; without terms, whether the session is for this seller at all.
     ///
     /// # Errors
     ///

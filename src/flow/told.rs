@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bursar_policy::{Money, Rules};
 use bursar_tools::SellerText;
 use bursar_tools::payments::{
-    Books, Content, LimitLine, PaymentState, Purchase, Reason, Receipt, SessionLine, SessionState,
+    Books, Content, LimitLine, MandateLine, PaymentState, Purchase, Reason, Receipt, SessionLine, SessionState,
 };
 use bursar_vault::protocol::{self as vault, ContentRef, Delivery, Past, RowState, Signed};
 
@@ -177,6 +177,7 @@ pub(super) fn books(status: vault::Status, now_s: u64) -> Books {
         frozen: status.frozen,
         latched: status.latched,
         outside_hours: status.outside_hours,
+        mandate_missing: status.mandate_missing,
         payer: status.payer,
         session: status.session.map(|session| session_line(session, now_s)),
         limits: status.limits.into_iter().map(limit_line).collect(),
@@ -199,6 +200,9 @@ fn session_line(session: vault::SessionView, now_s: u64) -> SessionLine {
         spent: session.spent,
         expires_s: session.expires_s,
         state,
+        mandate: session
+            .mandate
+            .map(|mandate| MandateLine { purpose: mandate.purpose().to_owned(), origins: mandate.origins().to_vec() }),
     }
 }
 

@@ -10,7 +10,7 @@ use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId, SessionName}
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::money::Money;
 use bursar_policy::refusal::Refusal;
-use bursar_policy::{Address, ChainId, Digest};
+use bursar_policy::{Address, ChainId, Digest, Origin};
 
 use crate::progress::Progress;
 use crate::untrusted::SellerText;
@@ -271,6 +271,8 @@ pub struct Books {
     pub latched: bool,
     /// When payments are made, where it is not such a time now.
     pub outside_hours: Option<String>,
+    /// The rules want a mandate of every session, and this one has none.
+    pub mandate_missing: bool,
     /// The paying account.
     pub payer: Option<Address>,
     /// The budget session, if one is or was open under this name.
@@ -300,6 +302,17 @@ pub struct SessionLine {
     pub expires_s: u64,
     /// Whether it still pays.
     pub state: SessionState,
+    /// What it is for; absent where it is for everything that the rules allow.
+    pub mandate: Option<MandateLine>,
+}
+
+/// What a session is for, as far as the model may know: not whom it may pay, nor how much at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MandateLine {
+    /// In the operator's words.
+    pub purpose: String,
+    /// The origins that may be asked.
+    pub origins: Vec<Origin>,
 }
 
 /// Whether a session still pays.

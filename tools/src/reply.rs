@@ -86,12 +86,17 @@ impl Words {
             Refusal::NeedsApproval { .. } => {
                 Self::new(refusal.shown(), "a person has to approve this purchase first", Some(&next_step))
             }
+            // Which part, and every number, is the operator's business: nobody feels their way along a mandate.
+            Refusal::OutsideMandate { .. } => {
+                Self::new(refusal.shown(), "the operator opened this session for something else", Some(&next_step))
+            }
             // These sentences hold words of ours, of the caller and of the operator only.
             Refusal::WalletLocked
             | Refusal::Frozen
             | Refusal::LedgerLatched
             | Refusal::NoSession
             | Refusal::SessionExpired
+            | Refusal::MandateMissing
             | Refusal::IdempotencyConflict
             | Refusal::OverSessionBudget { .. }
             | Refusal::QuoteUnknown
@@ -126,6 +131,8 @@ const FOR_THE_OPERATOR: [&str; 11] = [
     "ledger_latched",
     "no_session",
     "session_expired",
+    "mandate_missing",
+    "outside_mandate",
     "over_session_budget",
     "host_not_allowed",
     "method_not_allowed",

@@ -10,6 +10,10 @@ use serde_json::{Map, Value};
 use crate::arguments::Arguments;
 use crate::payments::{Books, LimitLine, Receipt, SessionLine, SessionState, Standing};
 use crate::reply::{INTERNAL_ERROR, ToldState, Words, amount, sentence, utc};
+use crate::untrusted::line;
+
+/// The most bytes of a purpose: 200 characters of any kind.
+const PURPOSE_CAP_BYTES: usize = 2_400;
 
 /// The name of the tool.
 pub(crate) const NAME: &str = "payment_session_status";
@@ -80,6 +84,18 @@ pub(crate) struct ToldSession {
     pub(crate) left: String,
     /// When it ends, in UTC.
     pub(crate) expires: String,
+    /// What the operator opened it for; absent where it is for everything that the rules allow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mandate: Option<ToldMandate>,
+}
+
+/// What a session is for. Anything else is refused, also where a price or a payee is outside of what the operator set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct ToldMandate {
+    /// The purpose, in the operator's words.
+    pub(crate) purpose: String,
+    /// The only origins that may be asked.
+    pub(crate) origins: Vec<String>,
 }
 
 /// Whether a session still pays.
@@ -196,6 +212,7 @@ fn readiness(books: &Books) -> (bool, Words) {
         match session {
             None | Some(SessionState::Closed) => Refusal::NoSession,
             Some(SessionState::Expired) => Refusal::SessionExpired,
+            Some(SessionState::Open) if books.mandate_missing => Refusal::MandateMissing,
             Some(SessionState::Open) if books.outside_hours.is_some() => {
                 Refusal::OutsideHours { hours: books.outside_hours.clone().unwrap_or_default() }
             }
@@ -219,6 +236,10 @@ fn told_session(session: &SessionLine) -> ToldSession {
         spent: session.spent.to_string(),
         left: session.budget.saturating_sub(session.spent).to_string(),
         expires: utc(session.expires_s),
+        mandate: session.mandate.as_ref().map(|mandate| ToldMandate {
+            purpose: line(&mandate.purpose, PURPOSE_CAP_BYTES),
+            origins: mandate.origins.iter().map(ToString::to_string).collect(),
+        }),
     }
 }
 

@@ -49,6 +49,25 @@ fn our_own_side_comes_before_the_offer_and_no_reason_is_still_a_refusal() {
     assert_eq!(Words::of_refusals(&[]).code, "offer_refused");
 }
 
+#[test]
+fn a_mandate_is_told_as_a_code_and_never_which_part_of_it() {
+    use bursar_policy::refusal::MandatePart::{Origin, Payee, Price};
+    let told = |part| Words::of_refusals(&[Refusal::OutsideMandate { part }, Refusal::NoOffers]);
+    let words = told(Origin);
+    assert_eq!(words.code, "outside_mandate");
+    assert_eq!(words.message, "the operator opened this session for something else");
+    let step = "ask the operator, a person, to open a session whose mandate covers it with `bursar session new`";
+    assert_eq!(words.next_step.as_deref(), Some(step));
+    assert_eq!([told(Payee), told(Price)], [words.clone(), words]);
+    let missing = Words::of_refusals(&[Refusal::MandateMissing]);
+    assert_eq!(
+        (missing.code.as_str(), missing.message.as_str()),
+        ("mandate_missing", "the session has no mandate, which the rules want",)
+    );
+    let step = "ask the operator, a person, to run `bursar session new` with a mandate, which the rules want";
+    assert_eq!(missing.next_step.as_deref(), Some(step));
+}
+
 /// The list of codes that need a person follows the judge's codes.
 #[test]
 fn the_codes_for_the_operator_are_codes() {

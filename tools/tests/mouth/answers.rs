@@ -1,7 +1,7 @@
 //! Every answer: fits its schema, says the same as text, and says no more than it should.
 
 use bursar_policy::{Audience, Concern, Currency, Money, Quoted, Refusal, Scope, Window};
-use bursar_tools::payments::{Books, LimitLine, Reason, SessionLine, SessionState, Standing};
+use bursar_tools::payments::{Books, LimitLine, MandateLine, Reason, SessionLine, SessionState, Standing};
 use serde_json::{Value, json};
 
 use crate::catalog::schema_of;
@@ -225,7 +225,7 @@ async fn status_tells_what_stands_in_the_way_and_no_hidden_limit() {
     let shell = Shell::new();
     let mut client = Client::greeted(&shell).await;
     let session = |state| Some(SessionLine { state, ..books().session.unwrap() });
-    let cases: [(Books, bool, &str); 8] = [
+    let cases: [(Books, bool, &str); 9] = [
         (books(), true, "ready"),
         (Books { locked: true, ..books() }, false, "wallet_locked"),
         (Books { frozen: true, locked: true, ..books() }, false, "frozen"),
@@ -233,6 +233,7 @@ async fn status_tells_what_stands_in_the_way_and_no_hidden_limit() {
         (Books { session: None, ..books() }, false, "no_session"),
         (Books { session: session(SessionState::Closed), ..books() }, false, "no_session"),
         (Books { session: session(SessionState::Expired), ..books() }, false, "session_expired"),
+        (Books { mandate_missing: true, outside_hours: Some("mon".to_owned()), ..books() }, false, "mandate_missing"),
         (Books { outside_hours: Some("mon-fri in UTC".to_owned()), ..books() }, false, "outside_hours"),
     ];
     for (books, ready, code) in cases {
@@ -306,6 +307,23 @@ async fn status_warns_from_eighty_percent_on_and_never_of_a_hidden_limit() {
         let result = answer(&mut client, "payment_session_status", &json!({})).await;
         assert_eq!(result["structuredContent"]["warnings"], json!(expected));
     }
+}
+
+#[tokio::test]
+async fn what_a_session_is_for_is_told_on_one_line_each() {
+    let shell = Shell::new();
+    let mut client = Client::greeted(&shell).await;
+    let result = answer(&mut client, "payment_session_status", &json!({})).await;
+    assert_eq!(result["structuredContent"]["session"].get("mandate"), None, "for everything that the rules allow");
+    let purpose = format!("{}\u{202e}", "ü".repeat(199));
+    let origins = vec!["https://api.example.com".parse().unwrap(), "https://b.example:8443".parse().unwrap()];
+    let mandate = Some(MandateLine { purpose, origins });
+    let session = Some(SessionLine { mandate, ..books().session.unwrap() });
+    *shell.standing.lock().unwrap() = Standing::Known(Box::new(Books { session, ..books() }));
+    let result = answer(&mut client, "payment_session_status", &json!({})).await;
+    let told = &result["structuredContent"]["session"]["mandate"];
+    assert_eq!(told["origins"], json!(["https://api.example.com", "https://b.example:8443"]));
+    assert_eq!(told["purpose"], format!("{}\\u{{202E}}", "ü".repeat(199)));
 }
 
 #[tokio::test]

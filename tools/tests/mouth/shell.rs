@@ -190,6 +190,7 @@ pub(crate) fn books() -> Books {
         frozen: false,
         latched: false,
         outside_hours: None,
+        mandate_missing: false,
         payer: Some(payee()),
         session: Some(SessionLine {
             name: "default".parse().unwrap(),
@@ -197,6 +198,7 @@ pub(crate) fn books() -> Books {
             spent: "0.25 USD".parse().unwrap(),
             expires_s: 1_796_000_000,
             state: SessionState::Open,
+            mandate: None,
         }),
         limits: vec![
             LimitLine {

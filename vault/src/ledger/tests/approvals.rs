@@ -13,7 +13,7 @@ use bursar_policy::refusal::Refusal;
 use bursar_policy::terms::Terms;
 use bursar_policy::{Concern, Digest};
 
-use super::world::{CENT, REPEAT_S, START, World, errand, money, named, rules_with, terms};
+use super::world::{CENT, START, World, errand, money, named, rules_with, terms};
 use crate::ledger::{APPROVALS_WAITING_MAX, Claim, Counted, Decided, SessionOpened};
 use crate::protocol::{ApprovalState, ApprovalView};
 
