@@ -24,6 +24,8 @@ mod farewell;
 mod first_steps;
 #[path = "cli/install.rs"]
 mod install;
+#[path = "cli/mandates.rs"]
+mod mandates;
 #[path = "cli/policy_replay.rs"]
 mod policy_replay;
 #[path = "cli/policy_test.rs"]

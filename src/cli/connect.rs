@@ -119,10 +119,18 @@ pub(super) fn advice(profile: &Profile, sentence: &str) -> String {
 /// Which exit code a fault of the vault's stands for.
 fn exit_of(code: &str) -> Exit {
     match code {
-        "passphrase_wrong" | "passphrase_wait" | "session_exists" | "session_unknown" | "no_such_payment"
-        | "resume_unknown" | "approval_unknown" | "approval_expired" | "approval_decided" | "approval_changed" => {
-            Exit::Refused
-        }
+        "passphrase_wrong"
+        | "passphrase_wait"
+        | "session_exists"
+        | "session_unknown"
+        | "no_such_payment"
+        | "resume_unknown"
+        | "approval_unknown"
+        | "approval_expired"
+        | "approval_decided"
+        | "approval_changed"
+        | "mandate_missing"
+        | "mandate_contradicts" => Exit::Refused,
         "session_minutes" | "session_currency" | "session_pointless" | "resume_several" => Exit::Usage,
         "wallet_locked" | "ledger_latched" | "no_session" | "rules_refused" => Exit::NotReady,
         _ => Exit::Failed,

@@ -1,6 +1,7 @@
 //! `bursar explain`: a payment's whole story, or a seller's terms held against every rule, each with its line of the
 //! rules. Pays nothing.
 
+mod counted;
 mod places;
 pub(super) mod recorded;
 mod shown;
@@ -14,11 +15,12 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::table;
+use super::{session, table};
 use crate::content::ContentStore;
-use crate::flow::Buyer;
+use crate::flow::{Buyer, Verdict};
 use crate::net::SystemResolver;
 use crate::wallet::Wallet;
+use counted::Counted;
 use shown::Form;
 
 /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying.
@@ -33,6 +35,9 @@ pub(super) struct Explain {
     /// The URL that the recorded answer came from
     #[arg(long, value_name = "URL")]
     url: Option<String>,
+    /// Hold it against the budget NAME as well: its mandate and its money, limits, and what is known of the seller
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -43,6 +48,7 @@ impl Explain {
         if let Ok(id) = self.what.parse::<PaymentId>() {
             return payment(profile, id, self.form());
         }
+        let session = self.session.as_deref().map(session::name).transpose()?;
         profile.check()?;
         let content = ContentStore::open(&profile.content_dir()).map_err(|fault| Stop::not_ready(fault.to_string()))?;
         let buyer = Buyer::new(profile, Wallet::new(profile, None)?, SystemResolver::new(), content);
@@ -64,7 +70,11 @@ impl Explain {
             let inspection = runtime.block_on(buyer.inspect_recorded(&errand, &recorded.headers, &recorded.body));
             (errand, inspection)
         };
-        shown::show(profile, &errand, inspection, self.form())
+        let counted = match (session, &inspection.verdict) {
+            (Some(name), Verdict::Judged { judgement, .. }) => Some(Counted::of(profile, &name, &errand, judgement)?),
+            _ => None,
+        };
+        shown::show(profile, &errand, inspection, counted.as_ref(), self.form())
     }
 
     const fn form(&self) -> Form {

@@ -1,5 +1,7 @@
 //! `bursar session new|list|close`: budgets that only a person opens.
 
+mod mandate;
+
 use bursar_policy::errand::SessionName;
 use bursar_policy::money::Money;
 use bursar_vault::profile::Profile;
@@ -13,7 +15,7 @@ use super::{table, terminal};
 /// Open, list or close a budget for the agent.
 #[derive(Debug, Subcommand)]
 pub(super) enum Session {
-    /// Open a budget: an amount and an end. Needs your passphrase
+    /// Open a budget: an amount, an end, and perhaps what it is for. Needs your passphrase
     New(New),
     /// List the budgets
     List(List),
@@ -32,6 +34,8 @@ pub(super) struct New {
     /// Its name; `serve` spends from the one called `default` unless told otherwise
     #[arg(long, default_value = "default", value_name = "NAME")]
     name: String,
+    #[command(flatten)]
+    mandate: mandate::Typed,
 }
 
 #[derive(Debug, Args)]
@@ -65,18 +69,23 @@ impl New {
         if budget.atto() == 0 || self.minutes == 0 {
             return Err(Stop::usage("a budget needs an amount above zero and one or more minutes; name both"));
         }
+        let mandate = self.mandate.mandate()?;
         let operator = Operator::connect_or_start(profile)?;
+        let bounds = if mandate.is_some() { " and of what follows" } else { "" };
         table::complain(&format!(
-            "A budget of {budget} for {} minutes, called `{name}`. The agent can spend it without asking you, inside the rules.",
+            "A budget of {budget} for {} minutes, called `{name}`. The agent can spend it without asking you, inside the rules{bounds}.",
             self.minutes
         ));
+        if let Some(mandate) = &mandate {
+            table::complain(&mandate::lines(mandate));
+        }
         terminal::typed_back_as(
             &format!("Type the amount ({budget}) to agree:"),
             |typed| typed.parse() == Ok(budget),
             profile.setting(),
         )?;
         let passphrase = Passphrase::new(terminal::secret("Operator passphrase", profile.setting())?);
-        match operator.ask(&OperatorAsk::SessionNew { name, budget, minutes: self.minutes, passphrase })? {
+        match operator.ask(&OperatorAsk::SessionNew { name, budget, minutes: self.minutes, mandate, passphrase })? {
             OperatorReply::Session(session) => {
                 table::say(&format!("Opened: {} until {}.", session.budget, table::time(session.expires_s)))?;
                 Ok(Exit::Done)
@@ -116,7 +125,7 @@ impl Close {
     }
 }
 
-/// The budgets as a table.
+/// The budgets as a table, and below it what those that are not closed are for.
 pub(super) fn shown(sessions: &[SessionView]) -> String {
     let rows = sessions
         .iter()
@@ -130,7 +139,13 @@ pub(super) fn shown(sessions: &[SessionView]) -> String {
             ]
         })
         .collect();
-    table::table(&["session", "", "spent", "budget", "until"], &[2, 3], rows)
+    let mut shown = table::table(&["session", "", "spent", "budget", "until"], &[2, 3], rows);
+    for session in sessions.iter().filter(|session| !session.closed) {
+        if let Some(mandate) = &session.mandate {
+            shown.push_str(&format!("\n`{}` is\n{}", session.name, mandate::lines(mandate)));
+        }
+    }
+    shown
 }
 
 /// A session's name as the person typed it.

@@ -74,11 +74,16 @@ fn answer(head: &str, port: u16) -> String {
 
 /// A 402 answer as it goes over the wire.
 pub(crate) fn terms(url: &str, payee: &str) -> String {
+    terms_of(url, payee, "50000")
+}
+
+/// [`terms`] at a price of so many atomic units.
+pub(crate) fn terms_of(url: &str, payee: &str, units: &str) -> String {
     let terms = json!({
         "x402Version": 2, "error": "payment required", "extensions": {},
         "resource": {"url": url, "description": "a page", "mimeType": "text/plain"},
         "accepts": [{
-            "scheme": "exact", "network": "eip155:84532", "amount": "50000", "payTo": payee, "maxTimeoutSeconds": 60,
+            "scheme": "exact", "network": "eip155:84532", "amount": units, "payTo": payee, "maxTimeoutSeconds": 60,
             "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e", "extra": {"name": "USDC", "version": "2"},
         }],
     });

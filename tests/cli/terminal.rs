@@ -144,6 +144,23 @@ async fn a_budget_wants_its_amount_typed_and_the_passphrase() {
 }
 
 #[tokio::test]
+async fn what_a_budget_is_for_is_read_before_anything_is_typed() {
+    let desk = Desk::with_vault().await;
+    let words = "session new --budget '1.00 USD' --purpose 'weather for the trip' --origin https://api.example.com \
+                 --any-payee --max-per-payment '0.05 USD'";
+    let mut terminal = Terminal::run(&desk, words);
+    terminal.sees("weather for the trip").await;
+    terminal.sees("https://api.example.com").await;
+    terminal.sees("anybody whom the rules allow").await;
+    terminal.sees("costs at most 0.05 USD").await;
+    terminal.sees(AGREE).await;
+    terminal.types("0.05 USD").await;
+    let (code, shown) = terminal.ended().await;
+    assert_eq!(code, Some(3), "the ceiling is not the budget: {shown}");
+    assert_eq!(json(&desk, &["session", "list", "--json"]).await, Value::Array(Vec::new()));
+}
+
+#[tokio::test]
 async fn an_empty_passphrase_is_no_passphrase() {
     let desk = Desk::with_vault().await;
     let mut terminal = Terminal::run(&desk, "unlock");

@@ -52,8 +52,11 @@ fn errand(url: &str) -> Errand {
 fn bought_an_hour_ago(stand: &Stand, url: &str) {
     let ledger = Ledger::open(&stand.profile.ledger_place(), Box::new(HourAgo)).unwrap();
     let session = SessionId::from_random([1; 16]);
-    ledger.open_session(session.clone(), "default".parse().unwrap(), "1.00 USD".parse().unwrap(), 86_400).unwrap();
-    let Claim::New(claim) = ledger.claim(&session, errand(url), 120, Duration::ZERO).unwrap() else {
+    ledger
+        .open_session(session.clone(), "default".parse().unwrap(), "1.00 USD".parse().unwrap(), 86_400, None)
+        .unwrap();
+    let rules = rules_file::load(&stand.profile.rules(), Setting::Sandbox).unwrap().rules;
+    let Claim::New(claim) = ledger.claim(&session, errand(url), &rules, Duration::ZERO).unwrap() else {
         panic!("the ledger is new");
     };
     let terms = Terms {
@@ -71,7 +74,6 @@ fn bought_an_hour_ago(stand: &Stand, url: &str) {
     let approval = ApprovalId::from_random([2; 16]);
     let payer = Address::from_bytes([0x11; 20]);
     let ask = Ask { terms, envelope: "{}".to_owned(), payer, payment, approval, nonce: [3; 32] };
-    let rules = rules_file::load(&stand.profile.rules(), Setting::Sandbox).unwrap().rules;
     let Counted::Yes(exposed) = ledger.authorize(claim, ask, &rules).unwrap() else { panic!("not admitted") };
     ledger.store_signature(&exposed, &format!("0x{}1b", "ab".repeat(64))).unwrap();
     drop(exposed);

@@ -68,9 +68,11 @@ impl Books {
         let rows = u128::try_from(self.rows.len()).unwrap();
         assert!(seen.values().sum::<u128>() <= sum, "less is counted than the seller holds");
         assert!(sum <= PRICE_UNITS * rows, "more is counted than {rows} purchases cost");
-        let session = self.session();
-        assert_eq!(session.spent, money(sum), "the session's total is not the sum of its rows");
-        assert!(session.spent.atto() <= session.budget.atto(), "over the budget: {session:?}");
+        let spent: u128 = self.sessions.iter().map(|session| session.spent.atto()).sum();
+        assert_eq!(spent, money(sum).atto(), "the totals of the sessions are not the sum of the rows");
+        for session in &self.sessions {
+            assert!(session.spent.atto() <= session.budget.atto(), "over the budget: {session:?}");
+        }
     }
 
     /// The one session of these tests.

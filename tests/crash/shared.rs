@@ -1,7 +1,9 @@
 //! One vault, several `serve`: one budget, one signature a purchase, and nobody has to start the vault first.
 
+use bursar_policy::{Mandate, Payees};
 use bursar_vault::client::OperatorClient;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use tokio::join;
 
 use crate::books::{Books, money};
@@ -57,6 +59,49 @@ async fn the_same_purchase_from_two_clients_is_signed_once() {
     let books = stand.close().await;
     books.hold_against(&stand.seller);
     assert_eq!(books.rows.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_sessions_at_once_each_spend_their_own_budget_and_no_other() {
+    let mut stand = Stand::without_vault().await;
+    stand.start_vault().await;
+    let origins = vec![stand.seller.url("").parse().unwrap()];
+    let mandate = Mandate::new("pages".to_owned(), origins, Payees::Any, "0.05 USD".parse().unwrap()).unwrap();
+    stand.open_session_for("a", "0.20 USD", None);
+    stand.open_session_for("b", "0.30 USD", Some(mandate));
+    let mut clients = [stand.serve_from("a"), stand.serve_from("b")];
+    let mut calls = Vec::new();
+    for number in 0..16 {
+        let which = number % 2;
+        let url = stand.seller.url(&format!("/page/{number}"));
+        // The same ids: what one session calls its purchases means nothing to the other.
+        calls.push((which, clients[which].fetch(&url, Some(&format!("p-{}", number / 2))).await));
+    }
+    let mut paid = [0, 0];
+    for (which, call) in calls {
+        let told = clients[which].told(call).await.unwrap();
+        match (told["outcome"].as_str().unwrap(), told["code"].as_str().unwrap(), &told["repeat"]) {
+            ("paid", _, repeat) if repeat == false => paid[which] += 1,
+            ("refused", "over_session_budget", _) => {}
+            _ => panic!("neither paid anew nor over the budget: {told}"),
+        }
+    }
+    assert_eq!(paid, [4, 6]);
+    // No word of the model's reaches another session, whatever it is called.
+    for argument in ["session", "session_name", "name", "budget", "mandate"] {
+        let mut arguments = json!({ "url": stand.seller.url("/page/99") });
+        arguments[argument] = json!("b");
+        let call = clients[0].call("x402_fetch", &arguments).await;
+        let told = clients[0].told(call).await.unwrap();
+        assert_eq!((&told["outcome"], &told["code"]), (&"refused".into(), &"bad_arguments".into()), "{told}");
+    }
+    let [a, b] = &mut clients;
+    let (a, b) = (a.status().await, b.status().await);
+    assert_eq!((&a["session"]["name"], &a["session"]["left"]), (&"a".into(), &"0.00 USD".into()), "{a}");
+    assert_eq!((&b["session"]["name"], &b["session"]["mandate"]["purpose"]), (&"b".into(), &"pages".into()), "{b}");
+    let books = stand.close().await;
+    books.hold_against(&stand.seller);
+    assert_eq!(books.rows.len(), 10);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use bursar_policy::Mandate;
 use bursar_vault::client::OperatorClient;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase};
@@ -133,10 +134,20 @@ impl Stand {
         Client::start(self.command(&["serve"]))
     }
 
-    /// Opens the session that `serve` spends from.
+    /// A `bursar serve` that spends from the session called `name`.
+    pub(crate) fn serve_from(&self, name: &str) -> Client {
+        Client::start(self.command(&["serve", "--session", name]))
+    }
+
+    /// Opens the session that `serve` spends from where it is not told otherwise.
     pub(crate) fn open_session(&self, budget: &str) {
-        let (name, budget) = ("default".parse().unwrap(), budget.parse().unwrap());
-        let reply = self.ask(OperatorAsk::SessionNew { name, budget, minutes: 60, passphrase: passphrase() });
+        self.open_session_for("default", budget, None);
+    }
+
+    /// Opens a session of this name, for everything or for what `mandate` says.
+    pub(crate) fn open_session_for(&self, name: &str, budget: &str, mandate: Option<Mandate>) {
+        let (name, budget) = (name.parse().unwrap(), budget.parse().unwrap());
+        let reply = self.ask(OperatorAsk::SessionNew { name, budget, minutes: 60, mandate, passphrase: passphrase() });
         assert!(matches!(reply, OperatorReply::Session(_)), "{reply:?}");
     }
 

@@ -45,6 +45,7 @@ no_recurring = "30d"
 on_security_refusal = "close_session"
 quarantine_after = 3
 quarantine = "1h"
+mandate = "required"
 
 [[limit]]
 scope = "tag"
@@ -279,6 +280,7 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("[sandbox]", "[sandbox]\nport = 1"),
         ("[[host]]", "[[hosts]]"),
         ("first_payee = \"pin\"", "first_payee = \"any\""),
+        ("mandate = \"required\"", "mandate = true"),
         ("on_change = \"allow\"", "on_change = \"deny\""),
         ("unusual_price = 10", "unusual_price = 1"),
         ("unusual_price = 3", "unusual_price = \"3\""),

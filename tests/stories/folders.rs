@@ -5,7 +5,7 @@ use std::fs;
 
 use bursar_policy::refusal::Refusal;
 
-use crate::story::{Before, Story, Want, WantContent, WantReceipt, folder, reply_file};
+use crate::story::{Before, Story, Want, WantContent, WantMandate, WantReceipt, folder, reply_file};
 
 /// Every end that is not a refusal: outcome and code.
 const ENDS: &[(&str, &str)] = &[
@@ -98,6 +98,7 @@ fn the_readme_explains_every_key_and_placeholder() {
     words.extend(keys::<WantReceipt>());
     words.extend(keys::<WantContent>());
     words.extend(keys::<Before>());
+    words.extend(keys::<WantMandate>());
     assert!(words.len() > 30, "the keys were not found: {words:?}");
     words.extend(["{port}", "{date}", "{other_day}", "{payer}", "{quote}", "{base64"].map(str::to_owned));
     words.extend(["story.md", "rules.toml", "ask.json", "dns.txt", "want.toml", "1-reply.http"].map(str::to_owned));

@@ -46,7 +46,9 @@ async fn play_to_the_end(story: &Story) -> Played {
     let stall = Stall::set_up().await;
     let rules = on_another_day(&at_port(&story.rules, stall.port()));
     let papers = Papers::of(mapped_names(&rules));
-    let sandbox = Sandbox::open(&rules, &papers.authority_pem, &story.want.before).await;
+    let before = &story.want.before;
+    let mandate = before.mandate.as_ref().map(|mandate| mandate.filled(|text| at_port(text, stall.port())));
+    let sandbox = Sandbox::open(&rules, &papers.authority_pem, before, mandate).await;
     let fill = Fill { port: stall.port(), payer: sandbox.payer };
     let replies: Vec<Vec<u8>> = story.replies.iter().map(|reply| fill.reply(reply)).collect();
     let seller = stall.open(papers.acceptor, replies.clone(), story.want.before.together);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bursar_policy::chain::Address;
 use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, SessionId};
-use bursar_policy::{Amount, Setting, Terms, Version};
+use bursar_policy::{Amount, Mandate, Setting, Terms, Version};
 use bursar_vault::client::OperatorClient;
 use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::ledger::{Ask, Claim, Counted, KeyFile, Ledger};
@@ -62,7 +62,7 @@ impl Drop for Vault {
 
 impl Sandbox {
     /// Makes a folder with rules, key and ledger, starts the vault, and does what the operator did before the story.
-    pub(crate) async fn open(rules: &str, authority_pem: &str, before: &Before) -> Self {
+    pub(crate) async fn open(rules: &str, authority_pem: &str, before: &Before, mandate: Option<Mandate>) -> Self {
         let private = fs::Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix("bursar-story-").permissions(private).tempdir().unwrap();
         let profile = Profile::locate_sandbox(folder.path()).unwrap();
@@ -74,14 +74,20 @@ impl Sandbox {
         if before.session_over {
             open_session(&profile, Box::new(MachineTime), 1);
         }
+        if before.session_older {
+            // As it was opened when the rules wanted no mandate yet.
+            open_session(&profile, Box::new(MachineTime), 10_000);
+        }
         if before.unresolved {
             lose_a_payment(&profile, payer, rules);
         }
         let sandbox = Self { vault: start(&profile), profile, payer, _folder: folder };
-        timeout(START_MAX, sandbox.make_ready(before)).await.unwrap_or_else(|_| panic!("no vault in {START_MAX:?}"))
+        timeout(START_MAX, sandbox.make_ready(before, mandate))
+            .await
+            .unwrap_or_else(|_| panic!("no vault in {START_MAX:?}"))
     }
 
-    async fn make_ready(mut self, before: &Before) -> Self {
+    async fn make_ready(mut self, before: &Before, mandate: Option<Mandate>) -> Self {
         let mut tick = interval(LOOK_AGAIN);
         let operator = loop {
             tick.tick().await;
@@ -97,9 +103,11 @@ impl Sandbox {
             operator.ask(&OperatorAsk::Unlock { passphrase: passphrase(), rules: None }).unwrap();
         }
         let budget = before.session.as_deref().unwrap_or(USUAL_BUDGET);
-        if budget != "none" && !before.session_over && !before.latched && !before.unresolved {
+        let opened = before.session_over || before.session_older || before.latched || before.unresolved;
+        if budget != "none" && !opened {
             let (name, budget) = ("default".parse().unwrap(), budget.parse().unwrap());
-            operator.ask(&OperatorAsk::SessionNew { name, budget, minutes: 60, passphrase: passphrase() }).unwrap();
+            let ask = OperatorAsk::SessionNew { name, budget, minutes: 60, mandate, passphrase: passphrase() };
+            operator.ask(&ask).unwrap();
         }
         if let Some(reason) = &before.frozen {
             operator.ask(&OperatorAsk::Freeze { reason: reason.clone() }).unwrap();
@@ -166,7 +174,7 @@ fn words(profile: &Profile) -> String {
 fn open_session(profile: &Profile, time: Box<dyn TimeSource>, life_s: u64) {
     let ledger = Ledger::open(&profile.ledger_place(), time).unwrap();
     let id = SessionId::from_random([7; 16]);
-    ledger.open_session(id, "default".parse().unwrap(), USUAL_BUDGET.parse().unwrap(), life_s).unwrap();
+    ledger.open_session(id, "default".parse().unwrap(), USUAL_BUDGET.parse().unwrap(), life_s, None).unwrap();
     ledger.close();
 }
 
@@ -193,7 +201,7 @@ fn lose_a_payment(profile: &Profile, payer: Address, rules: &str) {
     let errand = Errand::new(site, Method::Get);
     let ledger = Ledger::open(&profile.ledger_place(), past()).unwrap();
     let session = SessionId::from_random([7; 16]);
-    let Claim::New(claim) = ledger.claim(&session, errand, 1, Duration::ZERO).unwrap() else {
+    let Claim::New(claim) = ledger.claim(&session, errand, &rules, Duration::ZERO).unwrap() else {
         panic!("a fresh ledger knows of no purchase");
     };
     let (payment, approval) = (PaymentId::from_random([7; 16]), ApprovalId::from_random([7; 16]));

@@ -5,6 +5,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use bursar_policy::{Mandate, Payees};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -122,6 +123,10 @@ pub(crate) struct Before {
     #[serde(default)]
     pub(crate) session_over: bool,
     #[serde(default)]
+    pub(crate) session_older: bool,
+    #[serde(default)]
+    pub(crate) mandate: Option<WantMandate>,
+    #[serde(default)]
     pub(crate) frozen: Option<String>,
     #[serde(default)]
     pub(crate) locked: bool,
@@ -133,6 +138,29 @@ pub(crate) struct Before {
     pub(crate) places: Option<u32>,
     #[serde(default)]
     pub(crate) together: bool,
+}
+
+/// `[before.mandate]`: what the budget is for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WantMandate {
+    purpose: String,
+    origins: Vec<String>,
+    #[serde(default)]
+    payees: Option<Vec<String>>,
+    max_per_payment: String,
+}
+
+impl WantMandate {
+    /// The mandate with its placeholders filled in.
+    pub(crate) fn filled(&self, fill: impl Fn(&str) -> String) -> Mandate {
+        let origins = self.origins.iter().map(|origin| fill(origin).parse().unwrap()).collect();
+        let payees = match &self.payees {
+            None => Payees::Any,
+            Some(listed) => Payees::Listed(listed.iter().map(|payee| payee.parse().unwrap()).collect()),
+        };
+        Mandate::new(self.purpose.clone(), origins, payees, self.max_per_payment.parse().unwrap()).unwrap()
+    }
 }
 
 impl Story {

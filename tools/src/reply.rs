@@ -125,7 +125,7 @@ const LIMIT_NEXT: &str =
     "do not try again with other arguments; tell the user that the operator can read the limits with `bursar status`";
 
 /// What only a person at a terminal can change.
-const FOR_THE_OPERATOR: [&str; 11] = [
+const FOR_THE_OPERATOR: [&str; 13] = [
     "wallet_locked",
     "frozen",
     "ledger_latched",

@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::quantity::{ByteSize, Span};
-use bursar_policy::rules::OnSecurityRefusal;
 use bursar_policy::rules::draft::HostDraft;
+use bursar_policy::rules::{MandateNeed, OnSecurityRefusal};
 use bursar_policy::{ContentMode, Limit, Method, Money, Setting, Tag};
 use bursar_vault::rules_file::Table;
 
@@ -80,6 +80,7 @@ fn payment(read: &Reading<'_>) -> Vec<Told> {
             ),
             "max_unresolved",
         ),
+        tell("a session", mandated(draft.mandate).to_owned(), "mandate"),
         tell("an answer", format!("is kept up to {}", size(rules.body_cap_bytes())), "max_body"),
     ];
     told.extend(opening);
@@ -104,6 +105,13 @@ fn left_alone(read: &Reading<'_>) -> Vec<Told> {
         told.push(Told { about: "a session", says, place });
     }
     told
+}
+
+const fn mandated(need: MandateNeed) -> &'static str {
+    match need {
+        MandateNeed::Optional => "may have a mandate, which bounds it further: purpose, sellers, payees, a ceiling",
+        MandateNeed::Required => "needs a mandate: purpose, sellers, payees, a ceiling; without one it pays nothing",
+    }
 }
 
 fn limited(limit: &Limit) -> String {

@@ -125,6 +125,7 @@ impl<'t> Places<'t> {
             Refusal::HostNotAllowed { .. } => "host",
             Refusal::MethodNotAllowed { .. } => "method",
             Refusal::BodyNotAllowed { .. } => "body",
+            Refusal::MandateMissing => return self.lines.as_ref().map(|lines| lines.place(Table::Payment, "mandate")),
             _ => return None,
         };
         self.place(rule, "", Understood::default())

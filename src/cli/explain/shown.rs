@@ -8,8 +8,12 @@ use serde::Serialize;
 
 use super::super::exit::{Exit, Stop};
 use super::super::table;
+use super::counted::Counted;
 use super::places::{Places, Understood};
 use crate::flow::{Inspection, Verdict};
+
+/// What rows are called that come from the ledger.
+const BUDGET: &str = "budget";
 
 /// For whom it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,9 @@ struct OfferTold {
     index: u32,
     skipped: bool,
     findings: Vec<Row>,
+    /// What the budget that was named, and the limits, have against it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<Vec<Row>>,
 }
 
 /// One rule.
@@ -53,12 +60,18 @@ struct Row {
 }
 
 /// Shows what came of looking at `errand`.
-pub(super) fn show(profile: &Profile, errand: &Errand, inspection: Inspection, form: Form) -> Result<Exit, Stop> {
+pub(super) fn show(
+    profile: &Profile,
+    errand: &Errand,
+    inspection: Inspection,
+    counted: Option<&Counted>,
+    form: Form,
+) -> Result<Exit, Stop> {
     let Inspection { rules, verdict } = inspection;
     let places = Places::of(&rules, profile.setting(), &errand.site);
     let (exit, told) = match verdict {
         Verdict::Judged { judgement, price, concerns } => {
-            let (exit, told) = judged(&places, &judgement, price);
+            let (exit, told) = judged(&places, &judgement, price, counted);
             (exit, Told { a_person_looks: concerns.iter().map(Concern::to_string).collect(), ..told })
         }
         Verdict::NothingToPay(sentence) => {
@@ -99,7 +112,7 @@ impl Told {
     }
 }
 
-fn judged(places: &Places<'_>, judgement: &Judgement, price: Option<Money>) -> (Exit, Told) {
+fn judged(places: &Places<'_>, judgement: &Judgement, price: Option<Money>, counted: Option<&Counted>) -> (Exit, Told) {
     let document = judgement.document.iter().map(|finding| row(places, finding, Understood::default())).collect();
     let offers = judgement
         .offers
@@ -108,19 +121,38 @@ fn judged(places: &Places<'_>, judgement: &Judgement, price: Option<Money>) -> (
             index: offer.index,
             skipped: offer.skipped,
             findings: offer.findings.iter().map(|finding| row(places, finding, Understood::of(offer))).collect(),
+            budget: counted.and_then(|counted| counted.against(offer.index)).map(|against| budget(places, against)),
         })
         .collect();
     let (exit, verdict, message) = match &judgement.chosen {
         Some(terms) => {
             let price = price.map_or_else(|| "a price".to_owned(), |price| price.to_string());
-            let message = format!(
-                "Offer {} passes every rule: {price} to {} ({} atomic units of {}). Limits, the budget, locks and what the ledger knows of the host are not looked at here.",
+            let passes = format!(
+                "Offer {} passes every rule: {price} to {} ({} atomic units of {}).",
                 terms.offer,
                 terms.payee,
                 terms.amount.units(),
                 terms.asset_id()
             );
-            (Exit::Done, "payable", message)
+            let against = counted.map(|counted| (&counted.session, counted.against(terms.offer).unwrap_or_default()));
+            match against {
+                None => {
+                    let rest =
+                        "Limits, the budget, locks and what the ledger knows of the host are not looked at here.";
+                    (Exit::Done, "payable", format!("{passes} {rest}"))
+                }
+                Some((session, [])) => {
+                    let rest = format!(
+                        "The budget `{session}` and the limits allow it too. Locks, and what a person said or has to look at, are not looked at here."
+                    );
+                    (Exit::Done, "payable", format!("{passes} {rest}"))
+                }
+                Some((session, _)) => {
+                    let rest =
+                        format!("The budget `{session}` and the limits do not allow it, so nothing would be paid.");
+                    (Exit::Refused, "refused", format!("{passes} {rest}"))
+                }
+            }
         }
         None => (Exit::Refused, "refused", "No offer passes every rule, so nothing would be paid.".to_owned()),
     };
@@ -135,6 +167,15 @@ fn row(places: &Places<'_>, finding: &Finding, understood: Understood) -> Row {
         note: finding.note.clone(),
         place: places.place(finding.rule, &finding.note, understood),
     }
+}
+
+/// What a budget and the limits have against an offer: a row for each reason, and one that says so where there is none.
+fn budget(places: &Places<'_>, against: &[Refusal]) -> Vec<Row> {
+    if against.is_empty() {
+        let note = "the budget and the limits allow it".to_owned();
+        return vec![Row { rule: Some(BUDGET), pass: true, code: None, note, place: None }];
+    }
+    against.iter().map(|reason| Row { rule: Some(BUDGET), ..refused(places, reason) }).collect()
 }
 
 fn refused(places: &Places<'_>, refusal: &Refusal) -> Row {
@@ -155,6 +196,7 @@ fn say(told: &Told, form: Form) -> Result<(), Stop> {
     for offer in &told.offers {
         let name = if offer.skipped { format!("{} (skipped)", offer.index) } else { offer.index.to_string() };
         rows.extend(offer.findings.iter().map(|row| cells(&name, row)));
+        rows.extend(offer.budget.iter().flatten().map(|row| cells(&name, row)));
     }
     if !rows.is_empty() {
         table::say(&table::table(&["offer", "rule", "", "what was found", "in the rules"], &[], rows))?;
@@ -173,6 +215,7 @@ fn say(told: &Told, form: Form) -> Result<(), Stop> {
 
 fn cells(offer: &str, row: &Row) -> Vec<String> {
     let verdict = row.code.unwrap_or("pass");
-    let place = row.place.as_ref().map_or_else(|| "built in".to_owned(), Place::to_string);
+    let nowhere = if row.rule == Some(BUDGET) { "in the ledger" } else { "built in" };
+    let place = row.place.as_ref().map_or_else(|| nowhere.to_owned(), Place::to_string);
     vec![offer.to_owned(), row.rule.unwrap_or_default().to_owned(), verdict.to_owned(), row.note.clone(), place]
 }

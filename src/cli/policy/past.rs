@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
+use bursar_policy::budget::against;
 use bursar_policy::errand::BodyType;
 use bursar_policy::limit::Window;
 use bursar_policy::{
     Address, Body, ChainId, Errand, Limit, Money, Origin, PaymentFacts, Refusal, Rules, SessionId, SessionStanding,
-    Standing, TallyKey, Total, Unresolved, Word, admit, judge,
+    Standing, TallyKey, Total, Unresolved, Word, admit, in_order, judge,
 };
 use bursar_vault::protocol::{PastPayment, RowState};
 
@@ -83,9 +84,10 @@ impl<'r> Past<'r> {
 
     /// Whether the rules would have allowed this payment at its time, after those that were handed over before it.
     ///
-    /// Terms, errand and time are those of the row, and the budget is that of its session. The size of a body is not
-    /// kept, so no limit on it is asked. What a person said then is not asked either: a payment that the rules would have
-    /// put before one is not allowed here. A freeze or a latch of then is not asked about: no row was counted under one.
+    /// Terms, errand and time are those of the row, and budget and mandate are those of its session. The size of a body
+    /// is not kept, so no limit on it is asked. What a person said then is not asked either: a payment that the rules
+    /// would have put before one is not allowed here. A freeze or a latch of then is not asked about: no row was counted
+    /// under one.
     ///
     /// # Errors
     ///
@@ -101,7 +103,7 @@ impl<'r> Past<'r> {
             quote: None,
             suspicious: None,
         };
-        let vetted = judge(self.rules, &errand, &past.terms.to_challenge(), Some(past.payer), now_s)?;
+        let judged = judge(self.rules, &errand, &past.terms.to_challenge(), Some(past.payer), now_s);
         let facts = PaymentFacts {
             session: past.session.clone(),
             site: past.site.clone(),
@@ -133,7 +135,7 @@ impl<'r> Past<'r> {
                 spent: Money::new(past.budget.currency(), spent.atto),
                 expires_s: past.session_expires_s,
                 closed: false,
-                mandate: None,
+                mandate: past.mandate.clone(),
             },
             totals,
             unresolved,
@@ -142,6 +144,11 @@ impl<'r> Past<'r> {
             acquaintance: self.known.of(self.rules, &facts),
             suspicious: None,
             word: Word::None,
+        };
+        let vetted = match judged {
+            Ok(vetted) => vetted,
+            // What the budget has against it is told as well: a gate that says no hides nothing.
+            Err(reasons) => return Err(in_order([reasons, against(self.rules, &standing, &facts, now_s)].concat())),
         };
         let admitted = admit(self.rules, &standing, vetted, facts, now_s)?;
         self.known.learn(admitted.facts(), subject, now_s);

@@ -82,6 +82,7 @@ fn everything_that_is_written_is_told_on_its_line() {
             Some(11),
             "a lost payment: ran out, and nobody knows how it ended: after 4 of one host or payee no further one is made",
         ),
+        (None, "a session: may have a mandate, which bounds it further: purpose, sellers, payees, a ceiling"),
         (Some(8), "an answer: is kept up to 2 MiB"),
         (Some(9), "a payment: is made only mon-fri in Europe/Berlin"),
         (None, "a person: looks at every payee of a host but the first, where payees are not listed"),

@@ -8,9 +8,7 @@ use super::*;
 const START: u64 = 1_900_000_000;
 const HOUR: u64 = 3_600;
 
-fn rules(limits: &str) -> Rules {
-    let text = format!(
-        r#"[payment]
+const TEXT: &str = r#"[payment]
 max_per_payment = "0.10 USD"
 networks = ["eip155:84532"]
 assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
@@ -20,8 +18,10 @@ recipients = ["0x209693Bc6afc0C5328bA36FaF03C514EF312287C"]
 origin = "https://one.example"
 [[host]]
 origin = "https://two.example"
-"#
-    );
+"#;
+
+fn rules(limits: &str) -> Rules {
+    let text = TEXT.replace("{limits}", limits);
     rules_file::parse(&text, Setting::Real).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
 }
 
@@ -37,6 +37,7 @@ fn paid(host: &str, at_s: u64) -> PastPayment {
         session: SessionId::from_random([1; 16]),
         budget: "1.00 USD".parse().unwrap(),
         session_expires_s: START + 1_000 * HOUR,
+        mandate: None,
         site: Site::parse(&format!("https://{host}/page?x=1")).unwrap(),
         method: Method::Get,
         body: None,
@@ -180,6 +181,28 @@ fn the_budget_of_the_session_holds_even_beside_a_limit_that_looks_like_it() {
 
 /// A payment as a law needs it: seconds since the one before, host, how it ended, how long it took.
 type Drawn = (u64, bool, u8, u64);
+
+#[test]
+fn a_mandate_goes_along_and_the_gate_hides_nothing_of_what_the_budget_says() {
+    use bursar_policy::{Mandate, Payees};
+    let origins = vec!["https://one.example".parse().unwrap()];
+    let for_one = Mandate::new("one".to_owned(), origins, Payees::Any, "0.05 USD".parse().unwrap()).unwrap();
+    let under = |payment| PastPayment { mandate: Some(for_one.clone()), ..payment };
+    let past = [under(paid("one.example", 0)), under(paid("two.example", 1)), paid("two.example", 2)];
+    assert_eq!(replayed(&rules(""), &past), ["ok", "outside_mandate", "ok"]);
+    let wanting = rules_file::parse(
+        &TEXT.replace("{limits}", "").replace("[payment]", "[payment]\nmandate = \"required\""),
+        Setting::Real,
+    )
+    .unwrap();
+    assert_eq!(replayed(&wanting, &past), ["ok", "outside_mandate", "mandate_missing"]);
+
+    let stranger = PastPayment { budget: "0.01 USD".parse().unwrap(), ..under(paid("three.example", 3)) };
+    let rules = limit("all", "24h", "max = \"0.02 USD\"");
+    let reasons = Past::under(&rules).admit(&stranger).unwrap_err();
+    let codes: Vec<&str> = reasons.iter().map(Refusal::code).collect();
+    assert_eq!(codes, ["outside_mandate", "over_session_budget", "host_not_allowed", "over_limit"]);
+}
 
 fn drawn(at_s: u64, (_, one, state, after_s): Drawn) -> PastPayment {
     let host = if one { "one.example" } else { "two.example" };
