@@ -17,26 +17,28 @@ pub(crate) struct Needs<'a> {
 
 /// The first thing that needs a person; `None` when nothing does.
 pub(crate) fn next_step(needs: &Needs<'_>) -> Option<String> {
-    let mandated = needs.mandated;
-    let step = match needs.session {
-        _ if needs.latched => "spending is shut after a fault: look at `bursar status`, then run `bursar unlatch`",
-        _ if needs.frozen => "a person froze all spending: run `bursar thaw` to allow it again",
-        _ if needs.locked => "the wallet is locked: run `bursar unlock`",
-        None if mandated => "no budget is open: run `bursar session new` with a mandate, which the rules want",
-        Some(session) if mandated && session.mandate.is_none() => {
-            "the rules want a mandate: run `bursar session close`, then `bursar session new` with one"
+    let new = if needs.mandated {
+        "`bursar session new` with a mandate, which the rules want"
+    } else {
+        "`bursar session new --budget \"1.00 USD\"`"
+    };
+    Some(match needs.session {
+        _ if needs.latched => {
+            "spending is shut after a fault: look at `bursar status`, then run `bursar unlatch`".to_owned()
         }
-        None => "no budget is open: run `bursar session new --budget \"1.00 USD\"`",
-        Some(session) if session.closed => "the budget was closed: run `bursar session new --budget \"1.00 USD\"`",
-        Some(session) if session.expires_s <= needs.now_s => {
-            "the budget's time is over: run `bursar session new --budget \"1.00 USD\"`"
+        _ if needs.frozen => "a person froze all spending: run `bursar thaw` to allow it again".to_owned(),
+        _ if needs.locked => "the wallet is locked: run `bursar unlock`".to_owned(),
+        None => format!("no budget is open: run {new}"),
+        Some(session) if session.closed => format!("the budget was closed: run {new}"),
+        Some(session) if session.expires_s <= needs.now_s => format!("the budget's time is over: run {new}"),
+        Some(session) if needs.mandated && session.mandate.is_none() => {
+            format!("the budget has no mandate: run `bursar session close`, then {new}")
         }
         Some(session) if session.budget.is_within(session.spent) => {
-            "the budget is used up: run `bursar session close`, then `bursar session new --budget \"1.00 USD\"`"
+            format!("the budget is used up: run `bursar session close`, then {new}")
         }
-        Some(_) if needs.approvals_waiting == 1 => "a purchase waits for approval: run `bursar approvals`",
-        Some(_) if 1 < needs.approvals_waiting => "purchases wait for approval: run `bursar approvals`",
+        Some(_) if needs.approvals_waiting == 1 => "a purchase waits for approval: run `bursar approvals`".to_owned(),
+        Some(_) if 1 < needs.approvals_waiting => "purchases wait for approval: run `bursar approvals`".to_owned(),
         Some(_) => return None,
-    };
-    Some(step.to_owned())
+    })
 }

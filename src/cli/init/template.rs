@@ -69,6 +69,8 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
          # With this many payments of one host, or to one payee, that ran out with nothing delivered and nothing settled,\n\
          # no further one is made. A host may have a number of its own. What is in flight does not count.\n\
          max_unresolved = 1\n\
+         # Whether every budget has to be for a purpose: `bursar session new --purpose …`.\n\
+         # mandate = \"required\"\n\
          \n\
          # Limits: scope all, session, host, payee, asset or tag (with `tag = \"data\"`); window like \"90m\", \"24h\", \"7d\" or \"lifetime\",\n\
          # or \"day\", \"week\", \"month\" with `time_zone = \"Europe/Berlin\"` (around midnight that allows twice as much);\n\
