@@ -114,7 +114,7 @@ fn line_of(text: &str, at: usize) -> usize {
 
 /// One line in our words; an unknown key gets the nearest known one as a suggestion.
 fn sentence(message: &str) -> String {
-    let one_line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let one_line = spelled(&message.split_whitespace().collect::<Vec<_>>().join(" "));
     let Some(rest) = one_line.strip_prefix("unknown field `") else {
         return lowered(&one_line);
     };
@@ -132,6 +132,12 @@ fn sentence(message: &str) -> String {
         None if known.is_empty() => format!("unknown key `{given}`; remove it"),
         None => format!("unknown key `{given}`; the keys here are {}", known.join(", ")),
     }
+}
+
+/// The text with its control characters spelled out: a key or a value may hold any.
+fn spelled(text: &str) -> String {
+    let spell = |letter: char| if letter.is_control() { letter.escape_debug().to_string() } else { letter.to_string() };
+    text.chars().map(spell).collect()
 }
 
 fn lowered(sentence: &str) -> String {

@@ -245,7 +245,7 @@ pub struct PayeeDraft {
 #[serde(deny_unknown_fields)]
 pub struct SandboxDraft {
     /// Names and the loopback addresses that stand for them.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "each_host_once")]
     pub hosts: BTreeMap<Host, IpAddr>,
     /// The file name, inside the sandbox folder, of one more certificate authority (PEM).
     #[serde(default)]
@@ -304,6 +304,33 @@ impl<'de> serde::de::Visitor<'de> for CeilingsVisitor {
         }
         Ok(Ceilings(ceilings))
     }
+}
+
+/// A table of hosts in which no two keys are one host: a name has several spellings, and TOML compares none of them.
+fn each_host_once<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Host, IpAddr>, D::Error> {
+    struct Mapped;
+
+    impl<'de> serde::de::Visitor<'de> for Mapped {
+        type Value = BTreeMap<Host, IpAddr>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("names and the addresses that stand for them")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
+            let mut hosts = BTreeMap::new();
+            while let Some((host, address)) = table.next_entry::<Host, IpAddr>()? {
+                if hosts.contains_key(&host) {
+                    let fault = format_args!("the host `{host}` is mapped twice; remove one");
+                    return Err(serde::de::Error::custom(fault));
+                }
+                hosts.insert(host, address);
+            }
+            Ok(hosts)
+        }
+    }
+
+    deserializer.deserialize_map(Mapped)
 }
 
 fn exact() -> Vec<String> {

@@ -68,10 +68,10 @@ pub enum RuleFault {
     #[error("[sandbox] maps the address `{0}`; only names can be mapped")]
     MappedAddress(Host),
     /// A certificate file outside the sandbox folder.
-    #[error("`ca` is `{0}`; it must be a plain file name inside the sandbox folder")]
+    #[error("`ca` is `{}`; it must be a plain file name inside the sandbox folder", .0.escape_debug())]
     CaFile(String),
     /// A scheme nobody can sign.
-    #[error("the scheme `{0}` is not supported; use `exact`")]
+    #[error("the scheme `{}` is not supported; use `exact`", .0.escape_debug())]
     UnknownScheme(String),
     /// An asset nobody has described.
     #[error("the asset `{0}` is unknown; describe it under [[asset]]")]
@@ -169,7 +169,7 @@ pub enum RuleFault {
     #[error("[[payee]] describes `{0}`, which `recipients` of [payment] does not list; add it there")]
     IdlePayee(Address),
     /// Something listed twice.
-    #[error("`{what}` lists `{value}` twice; remove one")]
+    #[error("`{what}` lists `{}` twice; remove one", .value.escape_debug())]
     Twice {
         /// The list.
         what: &'static str,
@@ -177,7 +177,7 @@ pub enum RuleFault {
         value: String,
     },
     /// A wildcard.
-    #[error("`{0}` contains a wildcard; list every value by itself")]
+    #[error("`{}` contains a wildcard; list every value by itself", .0.escape_debug())]
     Wildcard(String),
     /// Plain http where it is not allowed.
     #[error(

@@ -95,3 +95,29 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_sentence_stays_one_line_whatever_a_key_or_a_value_holds() {
+    let scheme = said(&FINE.replace("[payment]", "[payment]\nschemes = [\"\\u001b[31m\\nb\"]"));
+    assert!(scheme.ends_with(r"the scheme `\u{1b}[31m\nb` is not supported; use `exact`"), "{scheme}");
+    let wild = said(&FINE.replace("[payment]", "[payment]\nschemes = [\"*\\r\"]"));
+    assert!(wild.ends_with(r"`*\r` contains a wildcard; list every value by itself"), "{wild}");
+    let twice = said(&FINE.replace("[payment]", "[payment]\nschemes = [\"\\n\", \"\\n\"]"));
+    assert!(twice.ends_with(r"`schemes` lists `\n` twice; remove one"), "{twice}");
+    let ca = said(&format!("{FINE}[sandbox]\nca = \"a\\u0007\"\n"));
+    assert!(ca.ends_with(r"`ca` is `a\u{7}`; it must be a plain file name inside the sandbox folder"), "{ca}");
+    let key = said(&FINE.replace("[payment]", "[payment]\n\"\\u001b\\u0085\" = 1"));
+    assert!(key.contains(r"unknown key `\u{1b}"), "{key}");
+    assert!(!key.contains(char::is_control), "{key:?}");
+}
+
+#[test]
+fn two_spellings_of_a_host_are_mapped_once() {
+    let mapped = |other: &str| {
+        let hosts = format!("hosts = {{ \"shop.test\" = \"127.0.0.1\", \"{other}\" = \"127.0.0.2\" }}");
+        parse(&format!("{FINE}[sandbox]\n{hosts}\n"), Setting::Sandbox)
+    };
+    assert!(mapped("other.test").is_ok());
+    let fault = mapped("SHOP.test").unwrap_err().to_string();
+    assert!(fault.contains("the host `shop.test` is mapped twice; remove one"), "{fault}");
+}
