@@ -39,7 +39,7 @@ static RULES: LazyLock<[Rules; 2]> = LazyLock::new(|| {
 /// Where a property does not hold.
 pub fn holds(demand: &Demand) -> bool {
     let site = Site::parse("https://api.seller.test/weather").unwrap();
-    let errand = Errand { site, method: Method::Get, body: None, ceiling: None, purchase_id: None, quote: None };
+    let errand = Errand::new(site, Method::Get);
     let challenge = demand.challenge();
     let now_s = challenge.seller_time_s.unwrap_or(NOW_S);
     let mut paid = false;

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bursar_policy::mandate::Payees;
 use bursar_policy::{
-    Address, Amount, Authorization, Body, BodyType, Digest, Domain, Errand, Method, PaymentId, QuoteId, Refusal,
-    SessionName, Site, Terms, Version,
+    Address, Amount, ApprovalId, Authorization, Body, BodyType, Digest, Domain, Errand, Mandate, Method, PaymentId,
+    QuoteId, Refusal, SessionName, Site, Terms, Version,
 };
 use bursar_vault::protocol::frame::{REPLY_MAX_BYTES, encode};
 use bursar_vault::protocol::{
@@ -128,6 +129,7 @@ fn errand() -> Errand {
         ceiling: "0.05 USD".parse().ok(),
         purchase_id: "order-7".parse().ok(),
         quote: Some(QuoteId::from_random([7; 16])),
+        suspicious: "the page says hurry".parse().ok(),
     }
 }
 
@@ -221,6 +223,12 @@ fn agent_replies() -> Vec<AgentReply> {
     ]
 }
 
+fn mandate() -> Mandate {
+    let origins = vec!["https://api.seller.test".parse().unwrap()];
+    let (purpose, most) = ("weather".to_owned(), "0.05 USD".parse().unwrap());
+    Mandate::new(purpose, origins, Payees::Listed(vec![address(3)]), most).unwrap()
+}
+
 fn operator_asks() -> Vec<OperatorAsk> {
     vec![
         OperatorAsk::Hello { protocol: PROTOCOL },
@@ -230,6 +238,7 @@ fn operator_asks() -> Vec<OperatorAsk> {
             name: name(),
             budget: "5.00 USD".parse().unwrap(),
             minutes: 60,
+            mandate: Some(mandate()),
             passphrase: passphrase(),
         },
         OperatorAsk::SessionList,
@@ -243,6 +252,14 @@ fn operator_asks() -> Vec<OperatorAsk> {
         OperatorAsk::Unlatch { passphrase: passphrase() },
         OperatorAsk::Rules { which: WhichRules::OnDisk },
         OperatorAsk::ReloadRules { rules: Digest::of(b"rules"), passphrase: passphrase() },
+        OperatorAsk::Approvals,
+        OperatorAsk::Approve {
+            id: ApprovalId::from_random([6; 16]),
+            binding: Digest::of(b"what was shown"),
+            passphrase: passphrase(),
+        },
+        OperatorAsk::Deny { id: ApprovalId::from_random([6; 16]) },
+        OperatorAsk::Resume { whom: "https://api.seller.test".to_owned(), passphrase: passphrase() },
         OperatorAsk::Shutdown,
     ]
 }
@@ -256,6 +273,7 @@ fn operator_replies() -> Vec<OperatorReply> {
         created_s: 1_796_000_000,
         expires_s: 1_796_003_600,
         closed: false,
+        mandate: Some(mandate()),
     };
     let entry = LogEntry {
         seq: 1,
