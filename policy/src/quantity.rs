@@ -1,4 +1,5 @@
-//! Lengths of time and sizes as people write them in rules. It must never accept a bare number.
+//! Lengths of time and sizes as people write them in rules, and moments as people read them. It must never accept a bare
+//! number.
 
 use core::fmt;
 use core::str::FromStr;
@@ -23,6 +24,20 @@ impl Span {
     #[must_use]
     pub const fn secs(self) -> u64 {
         self.0
+    }
+}
+
+/// A moment in Unix seconds, for people: in UTC, as in `2026-11-30T14:57:22Z` (RFC 3339).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(pub u64);
+
+impl fmt::Display for Moment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = i64::try_from(self.0).ok().and_then(|at_s| jiff::Timestamp::from_second(at_s).ok());
+        match at {
+            Some(at) => at.fmt(out),
+            None => out.write_str("beyond the calendar"),
+        }
     }
 }
 

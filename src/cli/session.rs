@@ -71,7 +71,7 @@ impl New {
         }
         let mandate = self.mandate.mandate()?;
         let operator = Operator::connect_or_start(profile)?;
-        let bounds = if mandate.is_some() { " and of what follows" } else { "" };
+        let bounds = if mandate.is_some() { ", and only for this" } else { "" };
         table::complain(&format!(
             "A budget of {budget} for {} minutes, called `{name}`. The agent can spend it without asking you, inside the rules{bounds}.",
             self.minutes

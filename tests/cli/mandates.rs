@@ -79,7 +79,7 @@ async fn a_person_sees_each_line_before_agreeing_and_finds_it_again() {
     let desk = desk("").await;
     let said = opened(&desk, &PURPOSE).await;
     let shown = [
-        "inside the rules and of what follows.",
+        "inside the rules, and only for this.",
         "    for           weather for the trip",
         "    may be asked  https://api.example.com",
         "    may be paid   0x5e5E5e5E5e5e5E5E5e5E5E5e5e5E5E5e5e5E5e5E",

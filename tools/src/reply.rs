@@ -3,6 +3,7 @@
 //! Must never pass on a seller's word outside [`Untrusted`], a transaction id that is not exactly one, or the reason
 //! why an offer was refused: all of those are one code, so that a seller cannot feel its way along the rules.
 
+use bursar_policy::quantity::Moment;
 use bursar_policy::refusal::{Audience, Refusal};
 use bursar_policy::{Money, Site};
 use schemars::JsonSchema;
@@ -283,10 +284,7 @@ pub(crate) fn amount(money: Money, symbol: &str) -> String {
 
 /// Seconds of Unix time as RFC 3339 in UTC; a time no calendar has is told as such.
 pub(crate) fn utc(seconds: u64) -> String {
-    i64::try_from(seconds)
-        .ok()
-        .and_then(|seconds| jiff::Timestamp::from_second(seconds).ok())
-        .map_or_else(|| "beyond the calendar".to_owned(), |time| time.to_string())
+    Moment(seconds).to_string()
 }
 
 /// A sentence of ours on one line.

@@ -6,7 +6,7 @@ use core::fmt::{self, Display as _};
 use super::{AddressMember, BodyRefusal, Breach, DomainMember, ForbiddenPayee, MandatePart, Refusal};
 use crate::caution::Concern;
 use crate::limit::Scope;
-use crate::quantity::Span;
+use crate::quantity::{Moment, Span};
 
 /// Writes one lower-case sentence without a full stop.
 pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,7 +34,7 @@ pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Res
         R::HttpsRequired => out.write_str("the URL is not https"),
         R::HostNotAllowed { origin } => write!(out, "no host rule covers `{origin}`"),
         R::HostQuarantined { origin, until_s } => {
-            write!(out, "`{origin}` is in quarantine until {}", moment(*until_s))
+            write!(out, "`{origin}` is in quarantine until {}", Moment(*until_s))
         }
         R::MethodNotAllowed { method } => write!(out, "the host rule does not list `{method}`"),
         R::BodyNotAllowed { why } => body(*why, out),
@@ -148,12 +148,6 @@ fn needs_approval(concerns: &[Concern], out: &mut fmt::Formatter<'_>) -> fmt::Re
         concern.fmt(out)?;
     }
     Ok(())
-}
-
-/// Unix seconds as people read them, in UTC.
-fn moment(at_s: u64) -> impl fmt::Display {
-    let at = i64::try_from(at_s).ok().and_then(|at_s| jiff::Timestamp::from_second(at_s).ok());
-    at.unwrap_or(jiff::Timestamp::MAX)
 }
 
 fn span(secs: u64) -> impl fmt::Display {

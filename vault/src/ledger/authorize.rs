@@ -14,6 +14,7 @@ use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, QuoteId, Sess
 use bursar_policy::gate::judge;
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::Money;
+use bursar_policy::quantity::Moment;
 use bursar_policy::quoted::Quoted;
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
@@ -183,7 +184,7 @@ impl Ledger {
                 .prepare_cached("UPDATE payment SET signature = ?1, signed_s = ?2, updated_s = ?2 WHERE id = ?3")?
                 .execute(params![signature, to_sql(tx.now_s)?, id.as_str()])?;
             let row = rows::by_id(tx.conn, &id)?;
-            sweep::written(tx, &row, EventKind::Signed, format!("valid before {}", row.valid_before))?;
+            sweep::written(tx, &row, EventKind::Signed, format!("valid before {}", Moment(row.valid_before)))?;
             let signed = row.signed().ok_or(LedgerFault::Unreadable { what: "signature" })?;
             failpoint::reach("vault-signature-uncommitted");
             Ok(Answer::AfterCommit(signed))

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use bursar_policy::errand::{Errand, SessionId};
+use bursar_policy::quantity::Moment;
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::{Breaker, OnSecurityRefusal, Rules};
 use bursar_policy::site::Origin;
@@ -198,8 +199,9 @@ fn count(
     write(tx.conn, origin, record)?;
     let Record { failures, strikes, until_s } = record;
     let told = format!(
-        "{origin} until {until_s}: since its last good delivery {failures} paid deliveries failed and {strikes} \
-         security refusals blame it"
+        "{origin} until {}: since its last good delivery {failures} paid deliveries failed and {strikes} \
+         security refusals blame it",
+        Moment(until_s)
     );
     let event = Event::new(EventKind::Quarantined, told);
     tx.event(&match met_in {

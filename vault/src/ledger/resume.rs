@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bursar_policy::chain::{Address, ChainId};
 use bursar_policy::limit::Scope;
+use bursar_policy::quantity::Moment;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Origin;
 use rusqlite::Connection;
@@ -128,7 +129,7 @@ fn lift(tx: &Tx<'_>, subject: &Subject, rules: &Rules) -> Result<Answer<Resume>,
         return Ok(Answer::AtOnce(Resume::Lifted(resumed)));
     }
     let quarantine = match resumed.quarantined_until_s {
-        Some(until_s) => format!("its quarantine until {until_s} is over"),
+        Some(until_s) => format!("its quarantine until {} is over", Moment(until_s)),
         None => "it was in no quarantine".to_owned(),
     };
     let told = format!(

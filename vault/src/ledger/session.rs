@@ -5,6 +5,7 @@ use bursar_policy::errand::{SessionId, SessionName};
 use bursar_policy::limit::TallyKey;
 use bursar_policy::mandate::{Mandate, Payees};
 use bursar_policy::money::Money;
+use bursar_policy::quantity::Moment;
 use rusqlite::{Connection, Row, params};
 
 use super::events::{Event, EventKind};
@@ -94,7 +95,7 @@ impl Ledger {
             let session = Session { id, name, budget, created_s: tx.now_s, expires_s, closed: false, mandate };
             insert(tx.conn, &session)?;
             let bounds = session.mandate.as_ref().map(in_words).unwrap_or_default();
-            let told = format!("session `{}` with {budget} until {expires_s}{bounds}", session.name);
+            let told = format!("session `{}` with {budget} until {}{bounds}", session.name, Moment(expires_s));
             let mut event = Event::new(EventKind::SessionOpened, told).session(&session.id);
             if let Some(mandate) = &session.mandate {
                 event = event.fact(give(tx.conn, &session.id, mandate)?);

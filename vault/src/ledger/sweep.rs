@@ -1,5 +1,6 @@
 //! What time does to payments: an authorization that ran out is presumed spent. Must never free counted money.
 
+use bursar_policy::quantity::Moment;
 use rusqlite::params;
 
 use super::events::{Event, EventKind};
@@ -57,7 +58,7 @@ fn presume_spent(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
     tally::spend(tx.conn, &payment.facts(), at_s, payment.id.as_str())?;
     end(tx, payment, RowState::PresumedSpent, at_s)?;
     overdue::changed(tx.conn, payment, &Payment { state: RowState::PresumedSpent, ..payment.clone() })?;
-    let told = format!("no proof came before {}", payment.valid_before);
+    let told = format!("no proof came before {}", Moment(payment.valid_before));
     written(tx, payment, EventKind::PresumedSpent, told)
 }
 
