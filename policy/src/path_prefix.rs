@@ -59,7 +59,8 @@ impl FromStr for PathPrefix {
     fn from_str(text: &str) -> Result<Self, PathPrefixFault> {
         let written = text.strip_suffix('/').unwrap_or(text);
         let site = Site::parse(&format!("https://path.test{text}")).map_err(|_fault| PathPrefixFault)?;
-        if !text.starts_with('/') || text.contains('*') || site.query().is_some() || site.path() != text {
+        // Without a `/` in front, or with a query or a fragment behind, it is not the path that was read.
+        if text.contains('*') || site.path() != text {
             return Err(PathPrefixFault);
         }
         match one_meaning(site.path()) {
@@ -126,6 +127,8 @@ mod tests {
             let prefix: PathPrefix = text.parse().unwrap();
             assert_eq!(prefix.as_str(), form);
             assert_eq!(prefix.is_root(), form == "/");
+            assert_eq!(format!("{prefix}"), form);
+            assert_eq!(prefix.after_origin(), if form == "/" { "" } else { form });
         }
         for text in [
             "", "v1", "/v1//", "//", "/v1/../x", "/./v1", "/v1?x", "/v1#x", "/v1;x", "/%76", "/a%2fb", "/a%2Fb",
@@ -134,6 +137,13 @@ mod tests {
         ] {
             let refused = text.parse::<PathPrefix>();
             assert!(refused.is_err(), "{text}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn what_would_move_the_host_or_the_port_is_no_path() {
+        for text in [":443/v1", ".evil.test/v1", "@evil.test/v1", "?/", "#/", "/v1/?", "/v1/#/"] {
+            assert_eq!(text.parse::<PathPrefix>(), Err(PathPrefixFault), "{text}");
         }
     }
 

@@ -101,6 +101,22 @@ fn lengths_are_capped_before_and_after() {
 }
 
 #[test]
+fn a_url_is_measured_as_it_was_given() {
+    let steps = "x/../".repeat(500);
+    assert_eq!(Site::parse(&format!("https://a.test/{steps}")), Err(SiteFault::TooLong), "short in its normal form");
+}
+
+#[test]
+fn a_name_has_at_most_253_bytes() {
+    let labels = |last: usize| format!("https://{}.{}/", ["a".repeat(63).as_str(); 3].join("."), "b".repeat(last));
+    let longest = Site::parse(&labels(61)).unwrap();
+    assert_eq!(longest.host().to_string().len(), 253);
+    for over in [62, 63] {
+        assert_eq!(Site::parse(&labels(over)), Err(SiteFault::Host), "{over}");
+    }
+}
+
+#[test]
 fn a_site_gives_its_parts() {
     let site = Site::parse("https://api.merchant.test:8443/v1/data?q=1&q=2#x").unwrap();
     assert_eq!((site.scheme(), site.port()), (Scheme::Https, 8443));

@@ -93,6 +93,15 @@ fn a_payment_that_fits_is_admitted_with_the_facts_of_its_terms() {
 }
 
 #[test]
+fn asset_and_tags_of_a_payment_are_never_the_callers() {
+    let rules = five_dollars();
+    let other = AssetId { contract: address(EVIL), ..usdc() };
+    let lies = PaymentFacts { asset: other, tags: vec!["cheap".parse().unwrap()], ..facts() };
+    let admitted = admit(&rules, &standing(&rules), vetted(&rules, 10_000), lies, NOW_S).unwrap();
+    assert_eq!(admitted.facts(), &facts());
+}
+
+#[test]
 fn everything_may_be_spent_to_exactly_nothing() {
     let rules = limited(vec![limit(Scope::All, Some("5 USD"), Some(3))]);
     let mut exact = standing(&rules);

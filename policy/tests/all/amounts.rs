@@ -112,6 +112,13 @@ fn money_is_shown_with_two_digits_or_as_many_as_it_needs() {
 }
 
 #[test]
+fn developers_read_money_as_people_do() {
+    let price = Some(money("0.05 USD"));
+    assert_eq!(format!("{price:?}"), "Some(0.05 USD)");
+    assert_eq!(format!("{:?}", price.map(Money::currency)), "Some(USD)");
+}
+
+#[test]
 fn currencies_never_mix() {
     let (dollar, euro) = (money("1 USD"), money("1 EUR"));
     assert_eq!(dollar.checked_add(euro), None);

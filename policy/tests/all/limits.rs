@@ -84,6 +84,23 @@ fn keys_name_scope_subject_and_currency() {
 }
 
 #[test]
+fn only_limits_of_everything_and_of_a_session_can_be_read_for_a_session() {
+    let session = facts().session;
+    for scope in [Scope::All, Scope::Session] {
+        for max in [None, Some(money("5 USD"))] {
+            let limit = Limit { scope, tag: None, window: Window::Lifetime, max, count: Some(1) };
+            assert_eq!(limit.key_of_session(&session), Some(limit.key(&facts())), "{limit:?}");
+        }
+    }
+    for scope in [Scope::Host, Scope::Payee, Scope::Asset, Scope::Tag] {
+        let limit = Limit { scope, tag: None, window: Window::Lifetime, max: None, count: Some(1) };
+        assert_eq!(limit.key_of_session(&session), None, "{limit:?}");
+    }
+    let spent = TallyKey::of_session(&session, Currency::USD);
+    assert_eq!(spent.as_str(), format!("session|{session}|USD"));
+}
+
+#[test]
 fn a_payment_counts_under_exactly_the_keys_that_limits_read() {
     let data: Tag = "data".parse().unwrap();
     let facts = PaymentFacts { tags: vec![data], ..facts() };
