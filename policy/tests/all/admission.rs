@@ -245,6 +245,25 @@ fn a_session_ends_at_its_second() {
     assert_eq!(codes(&admitted(&rules, &ending, 10_000).unwrap_err()), ["session_expired"]);
 }
 
+#[test]
+fn a_quarantine_ends_at_its_second() {
+    let rules = five_dollars();
+    let until = |until_s| Standing { quarantined_until_s: Some(until_s), ..standing(&rules) };
+    assert_eq!(codes(&admitted(&rules, &until(NOW_S + 1), 10_000).unwrap_err()), ["host_quarantined"]);
+    assert!(admitted(&rules, &until(NOW_S), 10_000).is_ok());
+}
+
+#[test]
+fn the_same_may_be_bought_again_when_the_time_is_over_and_not_before() {
+    let mut once_a_day = draft();
+    once_a_day.payment.no_recurring = Some("1d".parse().unwrap());
+    let rules = rules(once_a_day);
+    let bought = |ago_s| Standing { bought_ago_s: ago_s, ..standing(&rules) };
+    assert_eq!(codes(&admitted(&rules, &bought(Some(86_399)), 10_000).unwrap_err()), ["recurring"]);
+    assert!(admitted(&rules, &bought(Some(86_400)), 10_000).is_ok());
+    assert!(admitted(&rules, &bought(None), 10_000).is_ok());
+}
+
 /// Asks again and again, counting like a ledger; returns how many were admitted.
 fn buy_until_refused(rules: &Rules, mut standing: Standing, prices: &[u128]) -> usize {
     let mut count = 0;
