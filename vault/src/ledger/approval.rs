@@ -71,8 +71,9 @@ macro_rules! select {
 pub(super) const OPEN_OF_BINDING: &str =
     select!("WHERE binding = ?1 AND state IN ('waiting', 'approved', 'denied') AND ?2 < expires_s");
 pub(super) const BY_ID: &str = select!("WHERE id = ?1");
-pub(super) const OPEN: &str =
-    select!("WHERE state IN ('waiting', 'approved', 'denied') AND ?1 < expires_s ORDER BY asked_s, seq");
+pub(super) const OPEN: &str = select!(
+    "WHERE state IN ('waiting', 'approved', 'denied') AND ?1 < expires_s ORDER BY state <> 'waiting', asked_s, seq"
+);
 pub(super) const WAITING_OF_SESSION: &str =
     "SELECT count(*) FROM approval WHERE state = 'waiting' AND session = ?1 AND ?2 < expires_s";
 pub(super) const WAITING: &str = "SELECT count(*) FROM approval WHERE state = 'waiting' AND ?1 < expires_s";
@@ -84,7 +85,7 @@ pub(super) const DUE: &str =
     "UPDATE approval SET state = 'expired' WHERE state IN ('waiting', 'approved', 'denied') AND expires_s <= ?1";
 
 impl Ledger {
-    /// Every question that waits, and every word that still stands, oldest first.
+    /// Every question that waits, and then every word that still stands; of each the oldest first.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ use bursar_policy::digest::Digest;
 use bursar_policy::errand::SessionId;
 use bursar_policy::limit::TallyKey;
 use bursar_policy::money::Currency;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::events::{self, EventKind, Link};
 use super::fault::LedgerFault;
@@ -55,6 +55,7 @@ pub(super) fn everything(conn: &Connection) -> Result<Books, LedgerFault> {
     entries(conn)?;
     pardons(conn)?;
     words(conn)?;
+    freeze(conn)?;
     sessions(conn)?;
     Ok(Books { payments, events: head.seq, head: head.hash })
 }
@@ -178,11 +179,13 @@ fn entries(conn: &Connection) -> Result<(), LedgerFault> {
     Ok(())
 }
 
-/// Whatever a person put up with is in the log of that payment.
+/// Whatever a person put up with, for the host or for the payee, is in the log of that payment: whom for is in the words
+/// of the event, between backticks.
 fn pardons(conn: &Connection) -> Result<(), LedgerFault> {
     let mut statement = conn.prepare(
-        "SELECT pardon.payment FROM pardon WHERE NOT EXISTS
-             (SELECT 1 FROM event WHERE event.payment = pardon.payment AND event.kind = ?1)",
+        "SELECT pardon.payment FROM pardon JOIN payment ON payment.id = pardon.payment WHERE NOT EXISTS
+             (SELECT 1 FROM event WHERE event.payment = pardon.payment AND event.kind = ?1 AND 0 < instr(event.detail,
+                 '`' || iif(pardon.scope = 'host', payment.origin, payment.chain || ':' || payment.payee) || '`'))",
     )?;
     let mut rows = statement.query([EventKind::Resumed.name()])?;
     match rows.next()? {
@@ -203,6 +206,17 @@ fn words(conn: &Connection) -> Result<(), LedgerFault> {
         None => Ok(()),
         Some(id) => Err(books(&format!("nobody said what stands under `{id}`, by the log"))),
     }
+}
+
+/// Spending is frozen where the log ends in a freeze that nobody thawed, and nowhere else.
+fn freeze(conn: &Connection) -> Result<(), LedgerFault> {
+    let mut statement =
+        conn.prepare("SELECT kind FROM event WHERE kind IN ('frozen', 'thawed') ORDER BY seq DESC LIMIT 1")?;
+    let last: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
+    if (last.as_deref() == Some(EventKind::Frozen.name())) != meta::frozen(conn)?.is_some() {
+        return Err(books("spending is not frozen or thawed as the log says"));
+    }
+    Ok(())
 }
 
 /// Every session is as the log says that a person opened it, its mandate included, open as long as nobody closed it,

@@ -207,3 +207,16 @@ fn a_session_that_no_person_opened_so_is_found() {
         assert!(matches!(found, Err(LedgerFault::Books { .. })), "not found: {sql}: {found:?}");
     }
 }
+
+#[test]
+fn a_freeze_that_was_lifted_by_hand_is_found() {
+    let (world, conn) = written();
+    world.ledger().freeze("odd bills").unwrap();
+    world.ledger().verify().unwrap();
+    conn.execute("UPDATE meta SET frozen = NULL", []).unwrap();
+    let found = world.ledger().verify();
+    assert!(matches!(found, Err(LedgerFault::Books { .. })), "{found:?}");
+    world.ledger().freeze("and again").unwrap();
+    world.ledger().thaw().unwrap();
+    world.ledger().verify().unwrap();
+}

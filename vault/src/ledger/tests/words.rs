@@ -71,6 +71,19 @@ fn a_seller_that_changes_its_terms_at_every_call_takes_one_place() {
 }
 
 #[test]
+fn what_waits_is_listed_before_everything_that_was_decided() {
+    let world = world();
+    let decided: Vec<_> = ["a", "b", "c"].map(|path| world.asks(errand(path), 3 * CENT)).into();
+    world.says_no(&decided[0]);
+    world.says_yes(&decided[1]);
+    world.says_no(&decided[2]);
+    world.time.pass(60);
+    let waits = ["d", "e"].map(|path| world.asks(errand(path), 3 * CENT));
+    let listed: Vec<_> = world.ledger().approvals().unwrap().into_iter().map(|view| view.id).collect();
+    assert_eq!(listed, [&waits[..], &decided[..]].concat(), "a page that is full hides no question behind a no");
+}
+
+#[test]
 fn what_was_asked_or_allowed_in_a_future_that_is_none_is_over() {
     let world = world();
     let before = world.asks(errand("before"), 3 * CENT);
