@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::mem::discriminant;
 
 use crate::chain::{Address, AssetId, ChainId};
 use crate::likeness::mixed_scripts;
@@ -91,6 +92,19 @@ impl fmt::Display for Concern {
             Self::LooksAlike { known } => write!(out, "the host is new and looks like the known host `{known}`"),
             Self::MixedScripts { name } => write!(out, "the host name `{name}` mixes letters of several scripts"),
             Self::Suspicious { why } => write!(out, "the caller finds it suspicious: `{why}`"),
+        }
+    }
+}
+
+impl Concern {
+    /// Whether a person who looked at this has looked at `other` as well: it is the same matter, in whatever words or
+    /// numbers. Who asks holds the two purchases equal in everything that is paid.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Tagged { tag: one }, Self::Tagged { tag: other }) => one == other,
+            (Self::LooksAlike { known: one }, Self::LooksAlike { known: other }) => one == other,
+            (one, other) => discriminant(one) == discriminant(other),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `bursar approvals|approve|deny`: a person looks at what would be paid, term by term, and says yes or no.
 //!
-//! Shows what would be signed and sent, and no word of a model's or a seller's about it.
+//! Shows what would be signed and sent, and no word of a seller's about it; of a model's words the URL and its doubt, which
+//! is quoted. Must never show one thing and approve another.
 
 use bursar_policy::ApprovalId;
 use bursar_policy::quantity::Span;

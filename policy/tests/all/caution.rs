@@ -55,6 +55,22 @@ fn each_concern_comes_about_by_itself() {
 }
 
 #[test]
+fn who_looked_at_a_concern_looked_at_it_in_other_words_and_at_no_other() {
+    let (asked, other) = (money("0.05 USD"), money("0.06 USD"));
+    let over = |threshold| Concern::OverThreshold { asked, threshold };
+    let tagged = |tag: &str| Concern::Tagged { tag: Box::new(tag.parse().unwrap()) };
+    let alike = |known: &str| Concern::LooksAlike { known: known.to_owned() };
+    let suspicious = |why: &str| Concern::Suspicious { why: Quoted::of(why) };
+    assert!(over(asked).covers(&over(other)) && suspicious("it begs").covers(&suspicious("it hurries")));
+    let each = [over(asked), tagged("gifts"), tagged("data"), alike("a.test"), alike("b.test"), suspicious("it begs")];
+    for (place, one) in each.iter().enumerate() {
+        for (other_place, other) in each.iter().enumerate() {
+            assert_eq!(one.covers(other), place == other_place, "{one:?} {other:?}");
+        }
+    }
+}
+
+#[test]
 fn unusual_is_above_so_many_times_the_mean() {
     let times_five = |draft: &mut Draft| draft.payment.unusual_price = Some(5);
     let usual_is = |usual: &str| Acquaintance { usual: Some(money(usual)), ..friend() };

@@ -3,8 +3,6 @@
 //!
 //! What a payment says is known from the moment it is counted: a second one at the same time is then held against it.
 
-use std::collections::BTreeSet;
-
 use bursar_policy::caution::{Acquaintance, usual_price};
 use bursar_policy::digest::Digest;
 use bursar_policy::errand::PaymentId;
@@ -17,12 +15,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::LedgerFault;
 use super::number::from_sql;
-use super::rows::Payment;
+use super::rows::{self, Payment};
 use super::states::RowState;
 use super::tally;
 
-/// How many names of one shape are looked at.
-const ALIKE_MAX: u32 = 16;
+/// How many names of one shape are looked at: more than anybody pays for to hide behind.
+const ALIKE_MAX: u32 = 4096;
 
 pub(super) const FAMILIAR: &str = "SELECT 1 FROM familiar WHERE origin = ?1 AND kind = ?2 AND value = ?3";
 pub(super) const ANY_FAMILIAR: &str = "SELECT 1 FROM familiar WHERE origin = ?1 LIMIT 1";
@@ -38,7 +36,7 @@ const LEARN_SHAPE: &str = "INSERT INTO likeness (shape, host) VALUES (?1, ?2) ON
 pub(super) fn read(conn: &Connection, rules: &Rules, facts: &PaymentFacts) -> Result<Acquaintance, LedgerFault> {
     let origin = facts.site.origin().to_string();
     let paid_before = conn.prepare_cached(ANY_FAMILIAR)?.exists([&origin])?;
-    let [payee, network, asset] = [Fact::payee(facts), Fact::network(facts), Fact::asset(facts)];
+    let [payee, network, asset] = Fact::all(facts);
     let knows = |fact: Fact| -> Result<bool, LedgerFault> {
         Ok(paid_before && conn.prepare_cached(FAMILIAR)?.exists(params![origin, fact.kind, fact.value])?)
     };
@@ -65,7 +63,7 @@ pub(super) fn learn(conn: &Connection, payment: &Payment) -> Result<(), LedgerFa
     let facts = payment.facts();
     let origin = facts.site.origin().to_string();
     let is_new = !conn.prepare_cached(ANY_FAMILIAR)?.exists([&origin])?;
-    for fact in [Fact::payee(&facts), Fact::network(&facts), Fact::asset(&facts)] {
+    for fact in Fact::all(&facts) {
         remember(conn, &origin, &fact, &payment.id)?;
     }
     if is_new {
@@ -83,6 +81,35 @@ pub(super) fn counts(payment: &Payment) -> bool {
     !matches!(payment.state, RowState::Voided | RowState::Lapsed)
 }
 
+/// Whether everything that `payment` says of its host is known.
+pub(super) fn is_learnt(conn: &Connection, payment: &Payment) -> Result<bool, LedgerFault> {
+    let facts = payment.facts();
+    let origin = facts.site.origin().to_string();
+    let mut statement = conn.prepare_cached(FAMILIAR)?;
+    for fact in Fact::all(&facts) {
+        if !statement.exists(params![origin, fact.kind, fact.value])? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// An origin of which something is known that the payment it is said to be known from does not say.
+pub(super) fn made_up(conn: &Connection) -> Result<Option<String>, LedgerFault> {
+    let mut statement = conn.prepare("SELECT origin, kind, value, payment FROM familiar")?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let (origin, kind, value): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let id = row.get::<_, String>(3)?.parse().map_err(|_fault| LedgerFault::Unreadable { what: "familiar" })?;
+        let facts = rows::by_id(conn, &id)?.facts();
+        let says = Fact::all(&facts).iter().any(|fact| fact.kind == kind && fact.value == value);
+        if !says || facts.site.origin().to_string() != origin {
+            return Ok(Some(origin));
+        }
+    }
+    Ok(None)
+}
+
 /// One thing that a host was paid with.
 struct Fact {
     kind: &'static str,
@@ -90,6 +117,10 @@ struct Fact {
 }
 
 impl Fact {
+    fn all(facts: &PaymentFacts) -> [Self; 3] {
+        [Self::payee(facts), Self::network(facts), Self::asset(facts)]
+    }
+
     fn payee(facts: &PaymentFacts) -> Self {
         Self { kind: "payee", value: format!("{}:{}", facts.asset.chain, facts.payee) }
     }
@@ -119,13 +150,14 @@ fn usual(conn: &Connection, facts: &PaymentFacts) -> Result<Option<Money>, Ledge
 /// A host that was paid before and that `host` looks like.
 fn looks_like(conn: &Connection, host: &Host) -> Result<Option<String>, LedgerFault> {
     let mut statement = conn.prepare_cached(ALIKE)?;
-    let mut seen: BTreeSet<String> = BTreeSet::new();
     for shape in shapes(host) {
-        let found = statement.query_map(params![shape, ALIKE_MAX], |row| row.get::<_, String>(0))?;
-        for known in found {
-            seen.insert(known?);
+        let mut found = statement.query(params![shape, ALIKE_MAX])?;
+        while let Some(row) = found.next()? {
+            let known: String = row.get(0)?;
+            if known.parse::<Host>().is_ok_and(|known| are_alike(host, &known)) {
+                return Ok(Some(known));
+            }
         }
     }
-    let alike = |known: &String| known.parse::<Host>().is_ok_and(|known| are_alike(host, &known));
-    Ok(seen.into_iter().find(alike))
+    Ok(None)
 }

@@ -5,17 +5,19 @@
 //! finds it again; a yes is used up in the transaction that counts the payment, and a no stands until its time is over.
 
 use bursar_policy::budget::{Standing, Word};
-use bursar_policy::caution::Concern;
+use bursar_policy::caution::{Concern, concerns};
 use bursar_policy::digest::Digest;
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, SessionId};
+use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::{Currency, Money};
 use bursar_policy::quoted::Quoted;
 use bursar_policy::refusal::{self, Refusal};
+use bursar_policy::rules::Rules;
 use bursar_policy::site::Site;
 use bursar_policy::terms::Terms;
-use rusqlite::{Connection, Params, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-use super::events::{Event, EventKind};
+use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::writer::{Answer, Tx};
@@ -59,7 +61,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, state, session, binding, method, url, body, terms, symbol, money, currency, concerns, asked_s, \
-             expires_s FROM approval ",
+             expires_s, said FROM approval ",
             $rest
         )
     };
@@ -69,16 +71,21 @@ macro_rules! select {
 pub(super) const OPEN_OF_BINDING: &str =
     select!("WHERE binding = ?1 AND state IN ('waiting', 'approved', 'denied') AND ?2 < expires_s");
 pub(super) const BY_ID: &str = select!("WHERE id = ?1");
-pub(super) const OPEN: &str =
-    select!("WHERE state IN ('waiting', 'approved', 'denied') AND ?1 < expires_s ORDER BY asked_s, seq");
+pub(super) const OPEN: &str = select!(
+    "WHERE state IN ('waiting', 'approved', 'denied') AND ?1 < expires_s ORDER BY state <> 'waiting', asked_s, seq"
+);
 pub(super) const WAITING_OF_SESSION: &str =
     "SELECT count(*) FROM approval WHERE state = 'waiting' AND session = ?1 AND ?2 < expires_s";
 pub(super) const WAITING: &str = "SELECT count(*) FROM approval WHERE state = 'waiting' AND ?1 < expires_s";
+pub(super) const OF_REQUEST: &str =
+    select!("WHERE state = 'waiting' AND session = ?1 AND method = ?2 AND url = ?3 AND body IS ?4");
+const WORDS: &str = select!("WHERE state IN ('approved', 'denied', 'used') ORDER BY seq");
+const SAID: &str = "SELECT kind, fact FROM event WHERE seq = ?1";
 pub(super) const DUE: &str =
     "UPDATE approval SET state = 'expired' WHERE state IN ('waiting', 'approved', 'denied') AND expires_s <= ?1";
 
 impl Ledger {
-    /// Every question that waits, and every word that still stands, oldest first.
+    /// Every question that waits, and then every word that still stands; of each the oldest first.
     ///
     /// # Errors
     ///
@@ -123,13 +130,22 @@ impl Ledger {
 
 /// How things stand with what a person said, or is being asked, about the purchase of `binding`.
 ///
-/// A doubt that the caller raised stands while the question waits, whoever leaves it out the next time; and a yes that
-/// was given before a doubt was raised is no yes to it.
-pub(super) fn heard(tx: &Tx<'_>, standing: Standing, binding: &Digest) -> Result<Standing, LedgerFault> {
+/// A doubt that the caller raised stands while the question waits, whoever leaves it out the next time; and a yes is
+/// none to a concern that the person was not shown, be it a doubt that was raised later, or a host that became known
+/// under another payee since. A yes that the log does not tell of is a ledger that was changed by hand.
+pub(super) fn heard(
+    tx: &Tx<'_>,
+    rules: &Rules,
+    facts: &PaymentFacts,
+    standing: Standing,
+    binding: &Digest,
+) -> Result<Standing, LedgerFault> {
     let Some(row) = of_binding(tx, binding)? else { return Ok(standing) };
+    let now = concerns(rules, facts, &standing.acquaintance, standing.suspicious.as_ref());
     Ok(match row.state {
         ApprovalState::Denied => Standing { word: Word::No, ..standing },
-        ApprovalState::Approved if row.covers(standing.suspicious.as_ref()) => Standing { word: Word::Yes, ..standing },
+        ApprovalState::Approved if !row.is_told(tx.conn)? => return Err(unreadable()),
+        ApprovalState::Approved if row.covers(&now) => Standing { word: Word::Yes, ..standing },
         ApprovalState::Waiting => {
             let suspicious = standing.suspicious.or_else(|| row.doubt().cloned());
             Standing { suspicious, ..standing }
@@ -140,14 +156,22 @@ pub(super) fn heard(tx: &Tx<'_>, standing: Standing, binding: &Digest) -> Result
 
 /// Puts a purchase before a person for these `concerns`, or finds the question that waits already. The refusal says
 /// which, or that too many wait.
+///
+/// One request waits once: when the seller's terms are no longer those that wait, nobody can buy at those, and a seller
+/// that changes them at every call takes no place from another.
 pub(super) fn ask(tx: &Tx<'_>, asking: &Asking<'_>, concerns: Vec<Concern>) -> Result<Refusal, LedgerFault> {
     let binding = asking.errand.binding(asking.session, asking.terms);
     if let Some(known) = of_binding(tx, &binding)? {
-        if known.state == ApprovalState::Waiting && known.covers(doubt_of(&concerns)) {
+        if known.state == ApprovalState::Waiting && known.covers(&concerns) {
             return Ok(needs(known.id, known.expires_s, concerns));
         }
-        // It was asked, or answered, before the doubt was raised: the person looks at that too.
+        // It was asked, or answered, before there was this concern: the person looks at that too.
         becomes(tx, &known.id, ApprovalState::Expired)?;
+    }
+    let body = asking.errand.body.map(|body| body.digest.to_string());
+    let (session, method, url) = (asking.session.as_str(), asking.errand.method.as_str(), asking.errand.site.url());
+    for earlier in list(tx.conn, OF_REQUEST, params![session, method, url, body])? {
+        becomes(tx, &earlier.id, ApprovalState::Expired)?;
     }
     if APPROVALS_WAITING_MAX <= waiting(tx, Some(asking.session))? {
         return Ok(Refusal::TooManyApprovals { max: APPROVALS_WAITING_MAX });
@@ -190,6 +214,27 @@ pub(super) fn session_closed(tx: &Tx<'_>, session: &SessionId) -> Result<(), Led
     Ok(())
 }
 
+/// Ends what was asked or allowed after `now_s`, in a future that a person has just said is none: it would last until
+/// that future comes.
+pub(super) fn clock_set_back(conn: &Connection, now_s: u64) -> Result<(), LedgerFault> {
+    conn.execute(
+        "UPDATE approval SET state = 'expired'
+         WHERE state IN ('waiting', 'approved') AND ?1 < max(asked_s, coalesce(decided_s, 0))",
+        [to_sql(now_s)?],
+    )?;
+    Ok(())
+}
+
+/// The first word that the log does not tell as it stands; `None` when it tells them all.
+pub(super) fn untold(conn: &Connection) -> Result<Option<ApprovalId>, LedgerFault> {
+    for row in list(conn, WORDS, [])? {
+        if !row.is_told(conn)? {
+            return Ok(Some(row.id));
+        }
+    }
+    Ok(None)
+}
+
 /// How many purchases wait for a person, of one session or of all.
 pub(super) fn waiting(tx: &Tx<'_>, session: Option<&SessionId>) -> Result<u32, LedgerFault> {
     let now_s = to_sql(tx.now_s)?;
@@ -218,18 +263,35 @@ struct Stored {
     concerns: Vec<Concern>,
     asked_s: u64,
     expires_s: u64,
+    said: Option<u64>,
 }
 
 impl Stored {
     /// What the caller found suspicious when it was asked.
     fn doubt(&self) -> Option<&Quoted> {
-        doubt_of(&self.concerns)
+        self.concerns.iter().find_map(|concern| match concern {
+            Concern::Suspicious { why } => Some(why),
+            _ => None,
+        })
     }
 
-    /// Whether a person who looks at this question also looks at `doubt`. One doubt is enough to look closely: other
-    /// words for it are no new question.
-    fn covers(&self, doubt: Option<&Quoted>) -> bool {
-        doubt.is_none() || self.doubt().is_some()
+    /// Whether a person who looks at this question looks at each of these `concerns`. One doubt is enough to look
+    /// closely: other words for it are no new question.
+    fn covers(&self, concerns: &[Concern]) -> bool {
+        concerns.iter().all(|concern| self.concerns.iter().any(|shown| shown.covers(concern)))
+    }
+
+    /// Whether the log tells the word as it stands here: that it was said, to what, and until when.
+    fn is_told(&self, conn: &Connection) -> Result<bool, LedgerFault> {
+        let word = if self.state == ApprovalState::Denied { EventKind::Denied } else { EventKind::Approved };
+        let told: Option<(String, Option<String>)> = match self.said {
+            None => None,
+            Some(seq) => {
+                conn.prepare_cached(SAID)?.query_row([to_sql(seq)?], |row| Ok((row.get(0)?, row.get(1)?))).optional()?
+            }
+        };
+        let fact = fact(word, &self.id, &self.binding, self.expires_s).to_string();
+        Ok(told == Some((word.name().to_owned(), Some(fact))))
     }
 
     fn view(self, conn: &Connection) -> Result<ApprovalView, LedgerFault> {
@@ -252,11 +314,10 @@ impl Stored {
     }
 }
 
-fn doubt_of(concerns: &[Concern]) -> Option<&Quoted> {
-    concerns.iter().find_map(|concern| match concern {
-        Concern::Suspicious { why } => Some(why),
-        _ => None,
-    })
+/// The digest of a word, for the event that tells it.
+fn fact(word: EventKind, id: &ApprovalId, binding: &Digest, expires_s: u64) -> Digest {
+    let word = word.name().as_bytes();
+    Digest::of_parts(&[b"bursar word 1", word, id.as_str().as_bytes(), binding.as_bytes(), &expires_s.to_be_bytes()])
 }
 
 fn needs(id: ApprovalId, expires_s: u64, concerns: Vec<Concern>) -> Refusal {
@@ -286,15 +347,18 @@ fn open(tx: &Tx<'_>, id: &ApprovalId) -> Result<Result<Stored, Decided>, LedgerF
 fn decide(tx: &Tx<'_>, row: Stored, word: ApprovalState, life_s: u64) -> Result<Answer<Decided>, LedgerFault> {
     let first = row.state == ApprovalState::Waiting;
     let expires_s = if first { until(tx, &row.session, life_s)? } else { row.expires_s };
-    tx.conn
-        .prepare_cached(
-            "UPDATE approval SET state = ?1, expires_s = ?2, decided_s = coalesce(decided_s, ?3) WHERE id = ?4",
-        )?
-        .execute(params![word_of(word), to_sql(expires_s)?, to_sql(tx.now_s)?, row.id.as_str()])?;
     let kind = if word == ApprovalState::Approved { EventKind::Approved } else { EventKind::Denied };
     let deal = authorize::deal(row.money, &row.terms, &row.symbol, row.method, &row.site);
-    tx.event(&Event::new(kind, format!("`{}`: {deal}", row.id)).session(&row.session))?;
-    let view = Stored { state: word, expires_s, ..row }.view(tx.conn)?;
+    let fact = fact(kind, &row.id, &row.binding, expires_s);
+    tx.event(&Event::new(kind, format!("`{}`: {deal}", row.id)).session(&row.session).fact(fact))?;
+    let said = events::head(tx.conn)?.seq;
+    tx.conn
+        .prepare_cached(
+            "UPDATE approval SET state = ?1, expires_s = ?2, decided_s = coalesce(decided_s, ?3), said = ?4
+             WHERE id = ?5",
+        )?
+        .execute(params![word_of(word), to_sql(expires_s)?, to_sql(tx.now_s)?, to_sql(said)?, row.id.as_str()])?;
+    let view = Stored { state: word, expires_s, said: Some(said), ..row }.view(tx.conn)?;
     Ok(Answer::AfterCommit(Decided::Done(Box::new(view))))
 }
 
@@ -366,6 +430,7 @@ fn read(row: &Row<'_>) -> Result<Stored, LedgerFault> {
         concerns: serde_json::from_str(&text(11)?).map_err(|_fault| unreadable())?,
         asked_s: from_sql(row.get(12)?)?,
         expires_s: from_sql(row.get(13)?)?,
+        said: row.get::<_, Option<i64>>(14)?.map(from_sql).transpose()?,
     })
 }
 

@@ -6,14 +6,14 @@ use bursar_policy::digest::Digest;
 use bursar_policy::errand::SessionId;
 use bursar_policy::limit::TallyKey;
 use bursar_policy::money::Currency;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::events::{self, EventKind, Link};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow};
 use super::states::{self, Counts};
 use super::tally::{self, Tally, Used};
-use super::{Ledger, meta, open, overdue, rows, session};
+use super::{Ledger, acquaintance, approval, meta, open, overdue, rows, session};
 
 /// What a check found in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +54,9 @@ pub(super) fn everything(conn: &Connection) -> Result<Books, LedgerFault> {
     let payments = sums(conn)?;
     entries(conn)?;
     pardons(conn)?;
-    budgets(conn)?;
-    mandates(conn)?;
+    words(conn)?;
+    freeze(conn)?;
+    sessions(conn)?;
     Ok(Books { payments, events: head.seq, head: head.hash })
 }
 
@@ -102,6 +103,9 @@ fn sums(conn: &Connection) -> Result<u64, LedgerFault> {
         payments = payments.saturating_add(1);
         if last_fact(conn, row.id.as_str())? != Some(rows::fact(conn, &row.id)?.to_string()) {
             return Err(books(&format!("payment `{}` is not as the log says", row.id)));
+        }
+        if acquaintance::counts(&row) && !acquaintance::is_learnt(conn, &row)? {
+            return Err(books(&format!("what payment `{}` says of its host is not known", row.id)));
         }
         let facts = row.facts();
         if overdue::is(&row) {
@@ -175,11 +179,13 @@ fn entries(conn: &Connection) -> Result<(), LedgerFault> {
     Ok(())
 }
 
-/// Whatever a person put up with is in the log of that payment.
+/// Whatever a person put up with, for the host or for the payee, is in the log of that payment: whom for is in the words
+/// of the event, between backticks.
 fn pardons(conn: &Connection) -> Result<(), LedgerFault> {
     let mut statement = conn.prepare(
-        "SELECT pardon.payment FROM pardon WHERE NOT EXISTS
-             (SELECT 1 FROM event WHERE event.payment = pardon.payment AND event.kind = ?1)",
+        "SELECT pardon.payment FROM pardon JOIN payment ON payment.id = pardon.payment WHERE NOT EXISTS
+             (SELECT 1 FROM event WHERE event.payment = pardon.payment AND event.kind = ?1 AND 0 < instr(event.detail,
+                 '`' || iif(pardon.scope = 'host', payment.origin, payment.chain || ':' || payment.payee) || '`'))",
     )?;
     let mut rows = statement.query([EventKind::Resumed.name()])?;
     match rows.next()? {
@@ -191,15 +197,50 @@ fn pardons(conn: &Connection) -> Result<(), LedgerFault> {
     }
 }
 
-/// No session has spent more than a person allowed.
-fn budgets(conn: &Connection) -> Result<(), LedgerFault> {
-    let mut statement = conn.prepare("SELECT id, currency, budget FROM session")?;
+/// Whatever is known of a host is what a payment says, and whatever a person is said to have said is told by the log.
+fn words(conn: &Connection) -> Result<(), LedgerFault> {
+    if let Some(origin) = acquaintance::made_up(conn)? {
+        return Err(books(&format!("no payment says what is known of `{origin}`")));
+    }
+    match approval::untold(conn)? {
+        None => Ok(()),
+        Some(id) => Err(books(&format!("nobody said what stands under `{id}`, by the log"))),
+    }
+}
+
+/// Spending is frozen where the log ends in a freeze that nobody thawed, and nowhere else.
+fn freeze(conn: &Connection) -> Result<(), LedgerFault> {
+    let mut statement =
+        conn.prepare("SELECT kind FROM event WHERE kind IN ('frozen', 'thawed') ORDER BY seq DESC LIMIT 1")?;
+    let last: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
+    if (last.as_deref() == Some(EventKind::Frozen.name())) != meta::frozen(conn)?.is_some() {
+        return Err(books("spending is not frozen or thawed as the log says"));
+    }
+    Ok(())
+}
+
+/// Every session is as the log says that a person opened it, its mandate included, open as long as nobody closed it,
+/// and has spent no more.
+fn sessions(conn: &Connection) -> Result<(), LedgerFault> {
+    let told = openings_and_closings(conn)?;
+    let mut statement = conn.prepare("SELECT id, currency FROM session")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let unreadable = LedgerFault::Unreadable { what: "session" };
         let id: SessionId = row.get::<_, String>(0)?.parse().map_err(|_fault| unreadable.clone())?;
         let currency: Currency = row.get::<_, String>(1)?.parse().map_err(|_fault| unreadable.clone())?;
+        let Some(told) = told.get(id.as_str()) else {
+            return Err(books(&format!("nobody opened session `{id}`, by the log")));
+        };
+        let fact = session::fact(conn, &id)?.to_string();
+        if told.fact.as_ref().is_some_and(|told| *told != fact) {
+            return Err(books(&format!("session `{id}` or its mandate is not as the log says")));
+        }
         let found = session::by_id(conn, &id)?.ok_or(unreadable)?;
+        let in_words = told.detail == session::opened_before_version_3(&found) && found.mandate.is_none();
+        if (told.fact.is_none() && !in_words) || told.closed != found.closed {
+            return Err(books(&format!("session `{id}` is not as the log says")));
+        }
         let spent = session::spent(conn, &found)?;
         if !spent.is_within(found.budget) {
             let key = TallyKey::of_session(&id, currency);
@@ -209,21 +250,31 @@ fn budgets(conn: &Connection) -> Result<(), LedgerFault> {
     Ok(())
 }
 
-/// Every session has the mandate that the log says it was opened with, and none where it says so.
-fn mandates(conn: &Connection) -> Result<(), LedgerFault> {
+/// What the log says of one session.
+#[derive(Debug, Default)]
+struct Told {
+    detail: String,
+    fact: Option<String>,
+    closed: bool,
+}
+
+/// What the log says of each session: how it was opened, and whether it was closed.
+fn openings_and_closings(conn: &Connection) -> Result<BTreeMap<String, Told>, LedgerFault> {
     let mut statement = conn.prepare(
-        "SELECT event.session, event.fact, mandate.mandate
-         FROM event LEFT JOIN mandate ON mandate.session = event.session WHERE event.kind = 'session_opened'",
+        "SELECT session, kind, detail, fact FROM event WHERE kind IN ('session_opened', 'session_closed') ORDER BY seq",
     )?;
     let mut rows = statement.query([])?;
+    let mut told: BTreeMap<String, Told> = BTreeMap::new();
     while let Some(row) = rows.next()? {
-        let (opened, written): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
-        if opened != written.map(|text| Digest::of(text.as_bytes()).to_string()) {
-            let session: String = row.get(0)?;
-            return Err(books(&format!("the mandate of session `{session}` is not as the log says")));
+        let Some(session) = row.get::<_, Option<String>>(0)? else { continue };
+        let of_session = told.entry(session).or_default();
+        if row.get::<_, String>(1)? == EventKind::SessionOpened.name() {
+            (of_session.detail, of_session.fact) = (row.get(2)?, row.get(3)?);
+        } else {
+            of_session.closed = true;
         }
     }
-    Ok(())
+    Ok(told)
 }
 
 fn last_fact(conn: &Connection, payment: &str) -> Result<Option<String>, LedgerFault> {

@@ -370,7 +370,7 @@ pub(super) fn decide(
         tags: rules.tags(&errand.site, &payee),
     };
     let standing = standing::read(tx, rules, &open, errand, &facts)?;
-    let standing = approval::heard(tx, standing, &errand.binding(session, vetted.get()))?;
+    let standing = approval::heard(tx, rules, &facts, standing, &errand.binding(session, vetted.get()))?;
     Ok(admit(rules, &standing, vetted, facts, tx.now_s))
 }
 

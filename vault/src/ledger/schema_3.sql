@@ -33,6 +33,8 @@ CREATE TABLE approval (
     -- When a waiting one is over, and when a yes or a no is.
     expires_s INTEGER NOT NULL CHECK (asked_s < expires_s),
     decided_s INTEGER CHECK ((decided_s IS NULL) = (state = 'waiting' OR (state = 'expired' AND decided_s IS NULL))),
+    -- The event that tells the word, with its digest: a word that the log does not know of is none.
+    said      INTEGER REFERENCES event (seq) CHECK ((said IS NULL) = (decided_s IS NULL)),
     payment   TEXT    REFERENCES payment (id) CHECK ((payment IS NULL) = (state <> 'used'))
 ) STRICT;
 CREATE UNIQUE INDEX approval_live ON approval (binding) WHERE state IN ('waiting', 'approved', 'denied');
@@ -53,6 +55,7 @@ WHEN NEW.seq IS NOT OLD.seq OR NEW.id IS NOT OLD.id OR NEW.session IS NOT OLD.se
      OR NEW.asked_s IS NOT OLD.asked_s
      OR (NEW.expires_s IS NOT OLD.expires_s AND NOT (OLD.state = 'waiting' AND NEW.state IN ('approved', 'denied')))
      OR (NEW.decided_s IS NOT OLD.decided_s AND OLD.state <> 'waiting')
+     OR (NEW.said IS NOT OLD.said AND NEW.state NOT IN ('approved', 'denied'))
 BEGIN SELECT RAISE(ABORT, 'an approval keeps its story'); END;
 CREATE TRIGGER approval_moves BEFORE UPDATE ON approval
 WHEN NOT (

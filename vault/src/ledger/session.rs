@@ -60,6 +60,10 @@ pub(super) const BY_ID: &str = select!("WHERE id = ?1");
 pub(super) const NEWEST_OF_NAME: &str = select!("WHERE name = ?1 ORDER BY seq DESC LIMIT 1");
 pub(super) const NEWEST: &str = select!("ORDER BY seq DESC LIMIT ?1");
 
+const FACT: &str = "SELECT name, currency, budget, CAST(created_s AS TEXT), CAST(expires_s AS TEXT),
+        coalesce((SELECT mandate FROM mandate WHERE mandate.session = session.id), '')
+     FROM session WHERE id = ?1";
+
 /// The most sessions that a list shows.
 const LISTED_MAX: u32 = 100;
 
@@ -96,11 +100,11 @@ impl Ledger {
             insert(tx.conn, &session)?;
             let bounds = session.mandate.as_ref().map(in_words).unwrap_or_default();
             let told = format!("session `{}` with {budget} until {}{bounds}", session.name, Moment(expires_s));
-            let mut event = Event::new(EventKind::SessionOpened, told).session(&session.id);
             if let Some(mandate) = &session.mandate {
-                event = event.fact(give(tx.conn, &session.id, mandate)?);
+                give(tx.conn, &session.id, mandate)?;
             }
-            tx.event(&event)?;
+            let event = Event::new(EventKind::SessionOpened, told).session(&session.id);
+            tx.event(&event.fact(fact(tx.conn, &session.id)?))?;
             Ok(Answer::AfterCommit(SessionOpened::Opened(view(tx.conn, session)?)))
         })?;
         failpoint::reach("vault-session-committed");
@@ -193,12 +197,29 @@ fn insert(conn: &Connection, session: &Session) -> Result<(), LedgerFault> {
     Ok(())
 }
 
-/// Writes a session's mandate down, for good. The digest of exactly what was written goes into the log.
-fn give(conn: &Connection, session: &SessionId, mandate: &Mandate) -> Result<Digest, LedgerFault> {
+/// Writes a session's mandate down, for good.
+fn give(conn: &Connection, session: &SessionId, mandate: &Mandate) -> Result<(), LedgerFault> {
     let text = serde_json::to_string(mandate).map_err(|fault| LedgerFault::Rule { detail: fault.to_string() })?;
     conn.prepare_cached("INSERT INTO mandate (session, mandate) VALUES (?1, ?2)")?
         .execute(params![session.as_str(), text])?;
-    Ok(Digest::of(text.as_bytes()))
+    Ok(())
+}
+
+/// The digest of everything that a person allowed with a session, as it is stored, its mandate included. It goes into
+/// the event of the opening, so that the log's chain also covers the row.
+pub(super) fn fact(conn: &Connection, id: &SessionId) -> Result<Digest, LedgerFault> {
+    let parts: [String; 6] = conn.prepare_cached(FACT)?.query_row([id.as_str()], |row| {
+        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?])
+    })?;
+    let [name, currency, budget, created_s, expires_s, mandate] = parts.each_ref().map(String::as_bytes);
+    let id = id.as_str().as_bytes();
+    Ok(Digest::of_parts(&[b"bursar session 1", id, name, currency, budget, created_s, expires_s, mandate]))
+}
+
+/// How the log of versions 1 and 2 tells that it was opened: in words, and without a digest.
+pub(super) fn opened_before_version_3(session: &Session) -> String {
+    let Session { name, budget, expires_s, .. } = session;
+    format!("session `{name}` with {budget} until {expires_s}")
 }
 
 /// What a mandate says, for the log; what a long one says last may be cut.

@@ -21,4 +21,5 @@ mod tamper;
 mod together;
 mod unresolved;
 mod upgrade;
+mod words;
 mod world;

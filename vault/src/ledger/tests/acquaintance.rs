@@ -165,6 +165,20 @@ fn a_new_host_that_looks_like_a_known_one_goes_to_a_person() {
 }
 
 #[test]
+fn nobody_hides_a_known_name_behind_many_that_are_a_little_less_like_it() {
+    let world = world(ANY, "");
+    let at = |host: &str| -> Errand { errand_at(&format!("https://{host}/")) };
+    let rest = "pi.a-seller-with-a-long-name.com";
+    buy(&world, at(&format!("z{rest}")), terms(CENT)).unwrap();
+    for (place, letter) in (1..rest.len() - 1).zip("qkj".chars().cycle()) {
+        let (before, after) = rest.split_at(place);
+        buy(&world, at(&format!("{before}{letter}{after}")), terms(CENT)).unwrap();
+    }
+    let seen = concerns(&world, at(&format!("x{rest}")), terms(CENT));
+    assert_eq!(seen, [Concern::LooksAlike { known: format!("z{rest}") }]);
+}
+
+#[test]
 fn letters_of_several_scripts_in_a_new_host_go_to_a_person() {
     let world = world(ANY, "");
     let seen = concerns(&world, errand_at("https://pаypal.test/"), terms(CENT));

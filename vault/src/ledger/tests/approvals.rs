@@ -24,7 +24,7 @@ const CAUTIOUS: &str = "allow_any_host = true\nmax_unresolved = 1000000\napprove
                         approval_lifetime = \"10m\"";
 
 /// A world in which a person looks at everything above two cents.
-fn world() -> World {
+pub(super) fn world() -> World {
     world_with("", "10 USD")
 }
 
@@ -35,7 +35,7 @@ fn world_with(limits: &str, budget: &str) -> World {
 }
 
 /// The question of a refusal that is one, and when it is over.
-fn asked(refused: Result<impl std::fmt::Debug, Vec<Refusal>>) -> (ApprovalId, u64) {
+pub(super) fn asked(refused: Result<impl std::fmt::Debug, Vec<Refusal>>) -> (ApprovalId, u64) {
     match refused.unwrap_err().as_slice() {
         [Refusal::NeedsApproval { approval: Some(question), concerns }] => {
             assert!(!concerns.is_empty());
@@ -50,11 +50,11 @@ fn codes(refused: Result<impl std::fmt::Debug, Vec<Refusal>>) -> Vec<&'static st
 }
 
 impl World {
-    fn asks(&self, errand: Errand, units: u128) -> ApprovalId {
+    pub(super) fn asks(&self, errand: Errand, units: u128) -> ApprovalId {
         asked(self.authorize(errand, units)).0
     }
 
-    fn shown(&self, id: &ApprovalId) -> ApprovalView {
+    pub(super) fn shown(&self, id: &ApprovalId) -> ApprovalView {
         let open = self.ledger().approvals().unwrap();
         open.into_iter().find(|view| view.id == *id).unwrap()
     }
@@ -63,16 +63,16 @@ impl World {
         self.ledger().approve(id.clone(), self.shown(id).binding, self.rules.approval_life_s()).unwrap()
     }
 
-    fn says_yes(&self, id: &ApprovalId) {
+    pub(super) fn says_yes(&self, id: &ApprovalId) {
         assert!(matches!(self.approve(id), Decided::Done(view) if view.state == ApprovalState::Approved));
     }
 
-    fn says_no(&self, id: &ApprovalId) {
+    pub(super) fn says_no(&self, id: &ApprovalId) {
         let decided = self.ledger().deny(id.clone(), self.rules.approval_life_s()).unwrap();
         assert!(matches!(decided, Decided::Done(view) if view.state == ApprovalState::Denied));
     }
 
-    fn waiting(&self) -> u32 {
+    pub(super) fn waiting(&self) -> u32 {
         self.ledger().overview(Some(&self.session), &self.rules).unwrap().approvals_waiting
     }
 }
@@ -484,7 +484,7 @@ fn a_stored_question_is_not_rewritten() {
         "UPDATE approval SET expires_s = expires_s + 1",
         "DELETE FROM approval",
         "INSERT INTO approval SELECT seq + 1, 'a_' || hex(randomblob(16)), 'approved', session, printf('%064x', 2), method,
-            url, body, terms, symbol, money, currency, concerns, asked_s, expires_s, asked_s, NULL FROM approval",
+            url, body, terms, symbol, money, currency, concerns, asked_s, expires_s, asked_s, 1, NULL FROM approval",
     ] {
         assert!(other.execute(change, []).is_err(), "{change}");
     }

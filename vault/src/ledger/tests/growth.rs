@@ -38,6 +38,7 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (approval::DUE, vec!["1"]),
         (approval::OPEN_OF_BINDING, vec!["none", "1"]),
         (approval::WAITING_OF_SESSION, vec![id, "1"]),
+        (approval::OF_REQUEST, vec![id, "GET", "https://api.example.com/", "none"]),
         (view::LOG_NEWEST, vec!["20"]),
         (view::LOG_AFTER, vec!["3", "20"]),
         (view::LOG_OF_PAYMENT, vec!["p_01010101010101010101010101010101"]),

@@ -185,3 +185,19 @@ fn a_pardon_that_no_person_gave_is_found() {
     let fault = world.ledger().verify().unwrap_err();
     assert!(matches!(&fault, LedgerFault::Books { detail } if detail.contains("nobody put up with")), "{fault}");
 }
+
+#[test]
+fn a_pardon_for_the_host_is_none_for_the_payee() {
+    let world = world("");
+    drop(lose(&world, errand("a"), 0x22));
+    world.ledger().resume("https://api.example.com", &world.rules).unwrap();
+    world.ledger().verify().unwrap();
+    let forged = world.ledger().writer.ask(|tx| {
+        tx.conn.execute("INSERT INTO pardon (payment, scope) SELECT id, 'payee' FROM payment", [])?;
+        tx.conn.execute("UPDATE tally SET pending_count = 0 WHERE key GLOB 'overdue-payee|*'", [])?;
+        Ok(Answer::AfterCommit(()))
+    });
+    forged.unwrap();
+    let fault = world.ledger().verify().unwrap_err();
+    assert!(matches!(&fault, LedgerFault::Books { detail } if detail.contains("nobody put up with")), "{fault}");
+}

@@ -1,8 +1,9 @@
 //! What somebody with the file in hand can and cannot do unnoticed.
 
+use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
-use super::world::{CENT, World, errand, named, place};
+use super::world::{CENT, World, errand, money, named, place};
 use crate::ledger::{Ledger, LedgerFault};
 
 /// A ledger with a settled payment, an exposed one and some refusals, and another connection to its file.
@@ -161,4 +162,61 @@ fn an_unreadable_row_shuts_the_ledger() {
     let fault = world.ledger().claim(&world.session, errand("b"), &world.rules, std::time::Duration::ZERO).unwrap_err();
     assert!(matches!(fault, LedgerFault::Unreadable { .. }), "{fault:?}");
     assert!(world.ledger().latched().is_some());
+}
+
+#[test]
+fn what_is_known_of_a_host_and_no_payment_says_is_found() {
+    let payee = "'payee', 'eip155:84532:0x3333333333333333333333333333333333333333', id FROM payment";
+    for (triggers, sql) in [
+        (&[][..], format!("INSERT INTO familiar SELECT origin, {payee} LIMIT 1")),
+        (&[], "INSERT INTO familiar SELECT 'https://else.where', kind, value, payment FROM familiar".to_owned()),
+        (&["familiar_stays"], "DELETE FROM familiar".to_owned()),
+        (&["familiar_stays"], "DELETE FROM familiar WHERE kind = 'payee'".to_owned()),
+        (&["familiar_story"], "UPDATE familiar SET kind = 'asset' WHERE kind = 'network'".to_owned()),
+    ] {
+        let (world, conn) = written();
+        forge(&conn, triggers, &sql);
+        let found = world.ledger().verify();
+        assert!(matches!(found, Err(LedgerFault::Books { .. })), "not found: {sql}: {found:?}");
+    }
+}
+
+#[test]
+fn a_session_that_no_person_opened_so_is_found() {
+    let budget = "'000000000000000000009000000000000000000'";
+    let columns = "name, currency, budget, created_s, expires_s";
+    for (triggers, sql) in [
+        (&["session_story"][..], format!("UPDATE session SET budget = {budget}")),
+        (&["session_story"], "UPDATE session SET expires_s = expires_s + 86400".to_owned()),
+        (&["session_story"], "UPDATE session SET closed_s = NULL WHERE name = 'over'".to_owned()),
+        (
+            &[],
+            format!(
+                "INSERT INTO session (id, {columns}) SELECT 's_' || hex(zeroblob(16)), 'n', {} FROM session LIMIT 1",
+                &columns[6..]
+            ),
+        ),
+    ] {
+        let (world, conn) = written();
+        let over = SessionId::from_random([6; 16]);
+        world.ledger().open_session(over, "over".parse().unwrap(), money("1 USD"), 100, None).unwrap();
+        world.ledger().close_session("over".parse().unwrap()).unwrap();
+        world.ledger().verify().unwrap();
+        forge(&conn, triggers, &sql);
+        let found = world.ledger().verify();
+        assert!(matches!(found, Err(LedgerFault::Books { .. })), "not found: {sql}: {found:?}");
+    }
+}
+
+#[test]
+fn a_freeze_that_was_lifted_by_hand_is_found() {
+    let (world, conn) = written();
+    world.ledger().freeze("odd bills").unwrap();
+    world.ledger().verify().unwrap();
+    conn.execute("UPDATE meta SET frozen = NULL", []).unwrap();
+    let found = world.ledger().verify();
+    assert!(matches!(found, Err(LedgerFault::Books { .. })), "{found:?}");
+    world.ledger().freeze("and again").unwrap();
+    world.ledger().thaw().unwrap();
+    world.ledger().verify().unwrap();
 }

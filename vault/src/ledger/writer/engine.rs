@@ -12,7 +12,7 @@ use crate::clock::{Confirmed, Trust};
 use crate::ledger::events::{self, Event, EventKind};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::open::{self, LedgerPlace};
-use crate::ledger::{audit, meta};
+use crate::ledger::{approval, audit, meta};
 
 /// The most asks in one transaction that somebody waits for: a stream of others does not put its commit off.
 const BATCH_MAX: usize = 64;
@@ -237,6 +237,9 @@ fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> 
     if let Some(Confirmed { from_s, to_s }) = confirmed {
         let told = format!("ledger time was {from_s} and is {to_s}");
         events::append(conn, now_s, &Event::new(EventKind::ClockConfirmed, told))?;
+        if to_s < from_s {
+            approval::clock_set_back(conn, to_s)?;
+        }
     }
     meta::set_latched(conn, None)?;
     meta::stamp(conn, &shared.clock.memory())
