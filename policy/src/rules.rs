@@ -20,6 +20,7 @@ use crate::tag::Tag;
 mod breaker;
 mod build;
 mod caution;
+mod content;
 pub mod draft;
 mod fault;
 mod hosts;

@@ -7,6 +7,7 @@
 mod deliver;
 mod end;
 mod inspect;
+mod shown;
 mod told;
 mod verify;
 mod visit;
@@ -127,7 +128,7 @@ impl<R: Resolver> Buyer<R> {
 
     /// Bought before: the result of then, with nothing sent.
     fn recall(&self, vault: &Conversation, errand: &Errand, past: &Past) -> Purchase {
-        told::past(past, |content, status| self.shown(&vault.rules(), errand, content, status))
+        told::past(past, |content, status| self.shown(&vault.rules(), &errand.site, content, status))
     }
 
     /// Steps 3 to 7: from an errand to terms that the rules allow, or to an answer that costs nothing.

@@ -56,7 +56,7 @@ impl<R: Resolver> Buyer<R> {
             status => {
                 self.content.room()?;
                 let (stored, kind) = self.store(rules, reply).await?;
-                let content = self.shown(rules, &visit.errand, &stored.content(kind), status);
+                let content = self.shown(rules, &visit.errand.site, &stored.content(kind), status);
                 Ok(Seen::Free { content, note: stored.note() })
             }
         }
@@ -75,7 +75,7 @@ impl<R: Resolver> Buyer<R> {
                 writer.write(&bytes)?;
                 let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
                 let stored = Stored { kept: writer.finish(fullness)?, end };
-                let content = self.shown(rules, &visit.errand, &stored.content(kind), 402);
+                let content = self.shown(rules, &visit.errand.site, &stored.content(kind), 402);
                 Ok(Seen::Free { content, note: Some(Reason::new(rail.code(), rail.sentence())) })
             }
         }

@@ -8,8 +8,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::arguments::{Arguments, Order, Said};
+use crate::content::ToldContent;
 use crate::payments::{Purchase, Receipt, Shown};
-use crate::reply::{INTERNAL_ERROR, ToldContent, ToldReceipt, Words, utc};
+use crate::reply::{INTERNAL_ERROR, ToldReceipt, Words, utc};
 use crate::untrusted::Untrusted;
 
 /// The name of the tool.
@@ -192,7 +193,7 @@ impl FetchAnswer {
                 } else {
                     format!("paid {}", told.amount)
                 };
-                let withheld = matches!(content.shown, Shown::Withheld);
+                let withheld = matches!(content.shown, Shown::Withheld | Shown::NoFields(_));
                 let bare = Self::bare(Outcome::Paid, Words::new("paid", &message, withheld.then_some(WITHHELD)));
                 Self { content: Some(content.into()), ..bare.with(receipt, told) }
             }

@@ -17,6 +17,7 @@ mod progress;
 
 // The tools.
 mod arguments;
+mod content;
 mod reply;
 
 mod fetch;

@@ -170,10 +170,40 @@ pub struct Content {
 pub enum Shown {
     /// Nothing: status, type, length and digest have to do.
     Withheld,
+    /// The values that the rule names, in its order.
+    Fields(Vec<Field>),
+    /// The rule names values, and this body has none to show, for this reason.
+    NoFields(Reason),
     /// The text, framed and cut.
     Text(SellerText),
     /// Where the stored bytes are, for an agent that can read files: a path of ours, never of the seller's choosing.
     File(String),
+}
+
+/// One value of a JSON document.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Where it is: a JSON pointer of the operator's.
+    pub pointer: String,
+    /// What is there.
+    pub value: FieldValue,
+}
+
+/// What is at a pointer.
+#[derive(Clone, Debug)]
+pub enum FieldValue {
+    /// A string.
+    Text(SellerText),
+    /// The digits of a number, as they were sent.
+    Number(SellerText),
+    /// True or false.
+    Bool(bool),
+    /// Null.
+    Null,
+    /// An object or an array, of which nothing is told.
+    NotAScalar,
+    /// Nothing.
+    Missing,
 }
 
 /// The closed list of content types.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 use core::net::IpAddr;
 
+use super::content::fields_of;
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
@@ -114,6 +115,7 @@ impl Rules {
             path: PathPrefix::root(),
             methods: default_methods(),
             content: super::ContentMode::Withhold,
+            fields: Vec::new(),
             recipients: self.recipients.clone(),
             ceilings: BTreeMap::new(),
             resource_hosts: Vec::new(),
@@ -165,6 +167,7 @@ impl Rules {
         Ok(HostRule {
             methods,
             content: host.content,
+            fields: fields_of(&host)?,
             recipients: self.host_recipients(&host)?,
             caution: self.host_caution(&host, general)?,
             no_recurring_s: recurring(host.no_recurring)?.or(no_recurring_s),
@@ -407,7 +410,10 @@ pub(super) fn within(
     Err(RuleFault::OutOfRange { what, value: text(value), least: text(range.least), most: text(range.most) })
 }
 
-fn check_twice<T: Ord + Display>(what: &'static str, values: impl Iterator<Item = T>) -> Result<(), RuleFault> {
+pub(super) fn check_twice<T: Ord + Display>(
+    what: &'static str,
+    values: impl Iterator<Item = T>,
+) -> Result<(), RuleFault> {
     match first_twice(values) {
         None => Ok(()),
         Some(value) => Err(RuleFault::Twice { what, value: value.to_string() }),

@@ -15,6 +15,7 @@ use crate::hours::{Days, Hours};
 use crate::limit::{Limit, OwnLimit};
 use crate::money::Money;
 use crate::path_prefix::PathPrefix;
+use crate::pointer::Pointer;
 use crate::quantity::{ByteSize, Span};
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
@@ -189,6 +190,9 @@ pub struct HostDraft {
     /// How much of an answer the model sees; nothing by default.
     #[serde(default)]
     pub content: ContentMode,
+    /// Which values of a JSON answer the model sees, with the mode `fields`.
+    #[serde(default)]
+    pub fields: Option<Vec<Pointer>>,
     /// Who may be paid for this host: some of the recipients of `[payment]`.
     #[serde(default)]
     pub recipients: Option<Vec<Address>>,
@@ -259,6 +263,8 @@ pub enum ContentMode {
     /// Nothing but its digest, length and type.
     #[default]
     Withhold,
+    /// The values that `fields` names, each capped and marked as untrusted.
+    Fields,
     /// A capped prefix, marked as untrusted.
     Text,
     /// The name of the file that it is kept in.

@@ -9,6 +9,7 @@ use crate::chain::Address;
 use crate::errand::Method;
 use crate::money::{Currency, Money};
 use crate::path_prefix::{self, PathPrefix};
+use crate::pointer::Pointer;
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
 
@@ -74,6 +75,7 @@ pub struct HostRule {
     pub(super) path: PathPrefix,
     pub(super) methods: Vec<Method>,
     pub(super) content: ContentMode,
+    pub(super) fields: Vec<Pointer>,
     pub(super) recipients: Recipients,
     pub(super) ceilings: BTreeMap<Currency, Money>,
     pub(super) resource_hosts: Vec<Host>,
@@ -107,6 +109,12 @@ impl HostRule {
     #[must_use]
     pub const fn content(&self) -> ContentMode {
         self.content
+    }
+
+    /// The values of a JSON answer that the model sees in the mode [`ContentMode::Fields`]; none in any other.
+    #[must_use]
+    pub fn fields(&self) -> &[Pointer] {
+        &self.fields
     }
 
     /// Whether `payee` may be paid for this origin.

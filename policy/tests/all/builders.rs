@@ -67,6 +67,7 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         path: PathPrefix::root(),
         methods: None,
         content: ContentMode::Withhold,
+        fields: None,
         recipients: None,
         allow_any_recipient: false,
         max_per_payment: None,

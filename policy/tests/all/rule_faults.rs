@@ -250,6 +250,28 @@ fn tags_are_carried_by_somebody_who_may_be_paid() {
 }
 
 #[test]
+fn fields_and_their_mode_go_together() {
+    let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
+    let mode = "content = \"fields\"\n";
+    contradiction(&[], &host(mode), "and no `fields`");
+    contradiction(&[], &host(&format!("{mode}fields = []")), "and no `fields`");
+    contradiction(&[], &host("fields = [\"/price\"]"), "`fields` without `content = \"fields\"`");
+    contradiction(&[], &host("content = \"text\"\nfields = []"), "`fields` without `content = \"fields\"`");
+    contradiction(&[], &host(&format!("{mode}fields = [\"/a\", \"/a\"]")), "`fields` lists `/a` twice");
+    let many = |count: usize| {
+        let listed: Vec<String> = (0..count).map(|number| format!("\"/{number}\"")).collect();
+        host(&format!("{mode}fields = [{}]", listed.join(", ")))
+    };
+    contradiction(&[], &many(33), "more than 32 `fields`");
+    refused(&[], &host(&format!("{mode}fields = [\"price\"]")), "a JSON pointer starts with `/`");
+    refused(&[], &host(&format!("{mode}fields = [\"/a~\"]")), "a JSON pointer starts with `/`");
+    let rules = parse(&file(&[], &many(32)), Setting::Real).unwrap();
+    let site: Site = "https://a.test/x".parse().unwrap();
+    let rule = rules.host_rule(&site).unwrap();
+    assert_eq!((rule.content(), rule.fields().len(), rule.fields()[31].as_str()), (ContentMode::Fields, 32, "/31"));
+}
+
+#[test]
 fn host_entries_do_not_contradict_themselves() {
     let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
     contradiction(&[], &host("body_limit = \"1 KiB\""), "without the method `POST`");

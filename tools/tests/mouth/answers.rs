@@ -42,6 +42,8 @@ async fn each_end_of_a_purchase_is_told_as_what_it_is() {
         ("/paid", "paid", "paid", false, true, true),
         ("/text", "paid", "paid", false, true, true),
         ("/image", "paid", "paid", false, true, true),
+        ("/fields", "paid", "paid", false, true, true),
+        ("/no-fields", "paid", "paid", false, true, true),
         ("/file", "paid", "paid", false, true, true),
         ("/repeat", "paid", "paid", false, true, true),
         ("/transaction", "paid", "paid", false, true, true),
@@ -105,6 +107,39 @@ async fn text_is_shown_only_where_the_content_is_text() {
     assert!(image.get("text").is_none());
     let file = fetch("/file").await["structuredContent"]["content"].clone();
     assert_eq!((&file["withheld"], &file["file"]), (&json!(false), &json!("/content/ab")));
+}
+
+#[tokio::test]
+async fn fields_are_told_by_what_was_found_and_framed_each_by_itself() {
+    let shown = fetch("/fields").await["structuredContent"]["content"].clone();
+    assert_eq!((&shown["withheld"], shown.get("text")), (&json!(false), None));
+    let fields = shown["fields"].as_array().unwrap();
+    let found: Vec<&str> = fields.iter().map(|field| field["found"].as_str().unwrap()).collect();
+    assert_eq!(found, ["string", "number", "true", "false", "null", "not_a_scalar", "missing"]);
+    let framed: Vec<&str> = fields.iter().filter_map(|field| field["value"]["frame"].as_str()).collect();
+    assert_eq!((framed.len(), framed[0] == framed[1]), (2, false));
+    assert!(fields[0]["value"]["text"].as_str().unwrap().contains("\nhello\n"));
+
+    let none = fetch("/no-fields").await["structuredContent"].clone();
+    assert_eq!((&none["content"]["withheld"], none["content"].get("fields")), (&json!(true), None));
+    assert_eq!(none["content"]["no_fields"], "the body is not one JSON document");
+    assert!(none["next_step"].as_str().unwrap().contains("content folder"));
+}
+
+#[tokio::test]
+async fn the_value_of_a_field_is_cut_at_its_cap() {
+    let shell = Shell::new();
+    "9".repeat(5_000).clone_into(&mut shell.words.lock().unwrap());
+    let mut client = Client::greeted(&shell).await;
+    let told = answer(&mut client, "x402_fetch", &json!({"url": "https://shop.example/fields"})).await;
+    for place in [0, 1] {
+        let value = &told["structuredContent"]["content"]["fields"][place]["value"];
+        assert_eq!(
+            (value["text"].as_str().unwrap().matches('9').count() >= 256, &value["text_truncated"]),
+            (true, &json!(true))
+        );
+        assert!(value["text"].as_str().unwrap().len() < 450);
+    }
 }
 
 /// The shell of a big body hands over its beginning; the model must learn that there is more.

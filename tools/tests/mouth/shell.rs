@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
 use bursar_policy::{Address, ChainId, Digest, Refusal, Scope, Window};
 use bursar_tools::payments::{
-    Books, Content, ContentKind, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Receipt, SessionLine,
-    SessionState, Shown, Standing,
+    Books, Content, ContentKind, Field, FieldValue, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Receipt,
+    SessionLine, SessionState, Shown, Standing,
 };
 use bursar_tools::{Payments, Progress, SellerText, Stage};
 use tokio::sync::watch;
@@ -57,6 +57,22 @@ impl Shell {
         SellerText::from(self.words.lock().unwrap().as_str())
     }
 
+    fn fields(&self) -> Vec<Field> {
+        [
+            FieldValue::Text(self.words()),
+            FieldValue::Number(self.words()),
+            FieldValue::Bool(true),
+            FieldValue::Bool(false),
+            FieldValue::Null,
+            FieldValue::NotAScalar,
+            FieldValue::Missing,
+        ]
+        .into_iter()
+        .enumerate()
+        .map(|(place, value)| Field { pointer: format!("/{place}"), value })
+        .collect()
+    }
+
     fn purchase(&self, errand: &Errand) -> Purchase {
         let site = &errand.site;
         let reason = || Reason::new("no_answer", "the seller did not answer in time");
@@ -69,6 +85,11 @@ impl Shell {
             "/paid" | "/held" => Purchase::Paid { receipt: receipt(), content: content("json", Shown::Withheld) },
             "/text" => Purchase::Paid { receipt: receipt(), content: content("html", Shown::Text(self.words())) },
             "/image" => Purchase::Paid { receipt: receipt(), content: content("png", Shown::Text(self.words())) },
+            "/fields" => Purchase::Paid { receipt: receipt(), content: content("json", Shown::Fields(self.fields())) },
+            "/no-fields" => Purchase::Paid {
+                receipt: receipt(),
+                content: content("html", Shown::NoFields(Reason::new("not_json", "the body is not one JSON document"))),
+            },
             "/file" => {
                 Purchase::Paid { receipt: receipt(), content: content("pdf", Shown::File("/content/ab".to_owned())) }
             }

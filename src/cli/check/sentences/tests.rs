@@ -27,6 +27,8 @@ count = 3
 
 [[host]]
 origin = "https://one.example"
+content = "fields"
+fields = ["/price", "", "/items/0/name"]
 
 [[host]]
 origin = "https://two.example:8443"
@@ -92,25 +94,29 @@ fn everything_that_is_written_is_told_on_its_line() {
             None,
             "a seller: is left alone for 1h after 3 failed deliveries in a row, or 3 security refusals that blame it",
         ),
-        (Some(43), "payee: payments to 0x209693Bc6afc0C5328bA36FaF03C514EF312287C carry the tags people, data"),
+        (Some(45), "payee: payments to 0x209693Bc6afc0C5328bA36FaF03C514EF312287C carry the tags people, data"),
         (Some(14), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
         (Some(20), "limit: the payments of each host: at most 3 payments, for ever"),
-        (Some(36), "limit: the payments that carry the tag data: at most 2 payments in each month in UTC"),
-        (Some(25), "seller: https://one.example by GET, HEAD; the model sees nothing of an answer"),
+        (Some(38), "limit: the payments that carry the tag data: at most 2 payments in each month in UTC"),
         (
-            Some(28),
+            Some(25),
+            "seller: https://one.example by GET, HEAD; the model sees some values of a JSON answer, marked untrusted: /price, \
+             (all of it), /items/0/name",
+        ),
+        (
+            Some(30),
             "seller: https://two.example:8443 by GET, POST; the model sees up to 10 KiB of text, marked untrusted; \
              a body has at most 64 KiB; a payment costs at most 0.01 USD; \
              paid may be 0x209693Bc6afc0C5328bA36FaF03C514EF312287C; its terms may be for cdn.example, img.example",
         ),
         (
-            Some(47),
+            Some(49),
             "seller: https://three.example/v1/ by POST; the model gets the name of a file with the answer; \
              a body has at most 2 KiB; it may name anybody as payee; \
              its payments carry the tag data; no further payment after 9 lost",
         ),
-        (Some(57), "sandbox: `shop.test` is on this machine, at 127.0.0.1"),
-        (Some(58), "sandbox: sellers may prove who they are by the authority in `ca.pem`"),
+        (Some(59), "sandbox: `shop.test` is on this machine, at 127.0.0.1"),
+        (Some(60), "sandbox: sellers may prove who they are by the authority in `ca.pem`"),
     ];
     let found = told(TEXT, Setting::Sandbox);
     assert_eq!(found, wanted.map(|(line, says)| (line, says.to_owned())));
