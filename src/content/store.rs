@@ -136,7 +136,12 @@ impl ContentStore {
         Ok(store)
     }
 
-    /// The folder.
+    /// The folder as it was opened.
+    pub(super) fn folder(&self) -> &OwnedFd {
+        &self.folder
+    }
+
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -286,13 +291,20 @@ impl Writer {
     pub fn finish(mut self, fullness: Fullness) -> Result<StoredContent, ContentFault> {
         self.file.sync_data().map_err(|error| self.store.unwritable(&error))?;
         let digest = digest_of(std::mem::take(&mut self.hash));
-        if let Some(name) = &self.name {
+        let bytes = self.bytes;
+        self.finish_as(&digest.to_string())?;
+        Ok(StoredContent { digest, bytes, truncated: fullness == Fullness::Truncated })
+    }
+
+    /// Gives what was written the name `name`, in one step, without waiting for the disk.
+    pub(super) fn finish_as(mut self, name: &str) -> Result<(), ContentFault> {
+        if let Some(partial) = &self.name {
             let folder = &self.store.folder;
-            rustix::fs::renameat(folder, name, folder, digest.to_string())
+            rustix::fs::renameat(folder, partial, folder, name)
                 .map_err(|error| self.store.unwritable(&error.into()))?;
         }
         self.name = None;
-        Ok(StoredContent { digest, bytes: self.bytes, truncated: fullness == Fullness::Truncated })
+        Ok(())
     }
 }
 

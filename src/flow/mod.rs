@@ -7,6 +7,7 @@
 mod deliver;
 mod end;
 mod inspect;
+mod recall;
 mod shown;
 mod told;
 mod verify;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use bursar_policy::{Digest, Errand, Money, Rules, Setting, Terms, Vetted, judge, may_visit};
-use bursar_tools::payments::{Content, Payments, Price, Purchase, Quote, Reason, Standing};
+use bursar_tools::payments::{Content, Payments, Price, Purchase, Quote, Reason, Recall, Standing, Wanted};
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
 use bursar_vault::profile::Profile;
@@ -56,7 +57,7 @@ impl<R: Resolver> Buyer<R> {
         failpoint::reach("serve-claimed");
         match claimed {
             Claimed::New => self.buy(&mut vault, errand, body, progress).await,
-            Claimed::Repeat(past) => Ok(self.recall(&vault, errand, &past)),
+            Claimed::Repeat(past) => Ok(self.past(&vault, errand, &past)),
             Claimed::Resend(signed) => Ok(self.send_again(&mut vault, errand, body, *signed, progress).await),
         }
     }
@@ -127,7 +128,7 @@ impl<R: Resolver> Buyer<R> {
     }
 
     /// Bought before: the result of then, with nothing sent.
-    fn recall(&self, vault: &Conversation, errand: &Errand, past: &Past) -> Purchase {
+    fn past(&self, vault: &Conversation, errand: &Errand, past: &Past) -> Purchase {
         told::past(past, |content, status| self.shown(&vault.rules(), &errand.site, content, status))
     }
 
@@ -222,6 +223,10 @@ enum Judged {
 impl<R: Resolver + 'static> Payments for Buyer<R> {
     async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Purchase {
         self.purchase(&errand, body, &progress).await.unwrap_or_else(End::into_purchase)
+    }
+
+    async fn recall(&self, wanted: Wanted) -> Recall {
+        self.copy(wanted).await.unwrap_or_else(|end| Recall::Not(end.into_reason()))
     }
 
     async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {

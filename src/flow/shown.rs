@@ -23,7 +23,7 @@ impl<R: Resolver> Buyer<R> {
             ContentMode::Withhold => Shown::Withheld,
             ContentMode::Fields => {
                 let fields = rules.host_rule(site).map(|rule| rule.fields()).unwrap_or_default();
-                self.fields(content, fields)
+                return self.shown_fields(fields, content, status);
             }
             ContentMode::File => Shown::File(self.content.path_of(&content.digest).display().to_string()),
             ContentMode::Text => match self.content.head(&content.digest, TEXT_BYTES) {
@@ -34,6 +34,13 @@ impl<R: Resolver> Buyer<R> {
                 }
             },
         };
+        Content { status, kind, bytes: content.bytes, digest: content.digest, truncated: content.truncated, shown }
+    }
+
+    /// The values at `fields`, all of which the operator's rule lists.
+    pub(super) fn shown_fields(&self, fields: &[Pointer], content: &ContentRef, status: u16) -> Content {
+        let shown = self.fields(content, fields);
+        let kind = ContentKind::named(&content.kind);
         Content { status, kind, bytes: content.bytes, digest: content.digest, truncated: content.truncated, shown }
     }
 

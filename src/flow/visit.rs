@@ -5,7 +5,8 @@ use bursar_tools::payments::{Content, Reason};
 
 use super::Buyer;
 use super::end::End;
-use crate::content::{ContentFault, ContentKind, Fullness, StoredContent};
+use crate::clock;
+use crate::content::{ContentFault, ContentKind, Fullness, Note, StoredContent};
 use crate::net::{Ask, BodyEnd, Exchange, Limits, Reply, Resolver, pin};
 use crate::wallet::Conversation;
 use crate::wire::challenge::MAX_BODY_BYTES;
@@ -56,6 +57,7 @@ impl<R: Resolver> Buyer<R> {
             status => {
                 self.content.room()?;
                 let (stored, kind) = self.store(rules, reply).await?;
+                self.note(&visit.errand, status, &stored, kind);
                 let content = self.shown(rules, &visit.errand.site, &stored.content(kind), status);
                 Ok(Seen::Free { content, note: stored.note() })
             }
@@ -75,9 +77,19 @@ impl<R: Resolver> Buyer<R> {
                 writer.write(&bytes)?;
                 let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
                 let stored = Stored { kept: writer.finish(fullness)?, end };
+                self.note(&visit.errand, 402, &stored, kind);
                 let content = self.shown(rules, &visit.errand.site, &stored.content(kind), 402);
                 Ok(Seen::Free { content, note: Some(Reason::new(rail.code(), rail.sentence())) })
             }
+        }
+    }
+
+    /// Writes down where a body came from that cost nothing, so that it can be read again. Without the note it cannot,
+    /// and nothing else is lost.
+    fn note(&self, errand: &Errand, status: u16, stored: &Stored, kind: ContentKind) {
+        let note = Note::new(errand, status, &stored.kept, kind, clock::now_s());
+        if let Err(fault) = self.content.note(&errand.subject(), &note) {
+            tracing::warn!("a note beside stored content could not be written: {fault}");
         }
     }
 

@@ -71,6 +71,7 @@ fn content(found: &mut Found, want: &WantContent, got: &Value) {
     found.same("content.type", &Some(want.kind.as_str()), &got["type"].as_str());
     found.same("content.bytes", &Some(want.bytes), &got["bytes"].as_u64());
     found.same("content.truncated", &Some(want.truncated), &got["truncated"].as_bool());
+    found.same("content.stored", &Some(want.stored), &got["stored"].as_bool());
     found.same("content.withheld", &Some(want.withheld), &got["withheld"].as_bool());
     let digest = got["sha256"].as_str().unwrap_or("no digest");
     let ours = got["file"].as_str().is_some_and(|path| path.ends_with(digest));

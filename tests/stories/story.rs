@@ -113,6 +113,8 @@ pub(crate) struct WantContent {
     #[serde(default)]
     pub(crate) file: bool,
     #[serde(default)]
+    pub(crate) stored: bool,
+    #[serde(default)]
     pub(crate) fields: BTreeMap<String, String>,
 }
 

@@ -19,6 +19,7 @@ mod progress;
 mod arguments;
 mod content;
 mod reply;
+mod stored;
 
 mod fetch;
 mod quote;

@@ -90,7 +90,8 @@ async fn a_receipt_has_everything_but_the_query() {
     assert_eq!(
         result["structuredContent"]["content"],
         json!({
-            "status": 200, "type": "json", "bytes": 5, "truncated": false, "withheld": true, "untrusted": true,
+            "status": 200, "type": "json", "bytes": 5, "truncated": false, "withheld": true, "stored": false,
+            "untrusted": true,
             "sha256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
         })
     );
@@ -107,6 +108,45 @@ async fn text_is_shown_only_where_the_content_is_text() {
     assert!(image.get("text").is_none());
     let file = fetch("/file").await["structuredContent"]["content"].clone();
     assert_eq!((&file["withheld"], &file["file"]), (&json!(false), &json!("/content/ab")));
+}
+
+/// Calls x402_fetch, and tells how often the shell was asked to fetch.
+async fn fetched(arguments: Value) -> (Value, usize) {
+    let shell = Shell::new();
+    let mut client = Client::greeted(&shell).await;
+    let told = answer(&mut client, "x402_fetch", &arguments).await;
+    let asked = shell.asked.lock().unwrap().len();
+    (told, asked)
+}
+
+#[tokio::test]
+async fn a_stored_copy_is_marked_as_one_and_nobody_is_asked_for_it() {
+    let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    let (result, asked) = fetched(json!({"content_sha256": digest})).await;
+    let told = &result["structuredContent"];
+    assert_eq!((&told["outcome"], &told["code"], asked), (&json!("stored"), &json!("stored"), 0));
+    assert_eq!((&told["content"]["stored"], &told["content"]["sha256"]), (&json!(true), &json!(digest)));
+    assert!(told["message"].as_str().unwrap().contains("2026-11-30T00:53:20Z"), "{told}");
+    assert!(told["content"]["text"].as_str().unwrap().contains("\nhello\n"));
+    assert_eq!(told.get("receipt"), None);
+
+    let (result, _) = fetched(json!({"content_sha256": digest, "fields": ["/0"]})).await;
+    assert_eq!(result["structuredContent"]["content"]["fields"].as_array().unwrap().len(), 7);
+
+    let (result, asked) = fetched(json!({"content_sha256": "00".repeat(32)})).await;
+    let told = &result["structuredContent"];
+    assert_eq!((&told["outcome"], &told["code"], asked), (&json!("failed"), &json!("content_unknown"), 0));
+    assert_eq!(result["isError"], true);
+    assert!(told["next_step"].as_str().unwrap().contains("paid nothing"));
+}
+
+#[tokio::test]
+async fn a_young_copy_is_told_and_without_one_the_call_goes_on() {
+    let (result, asked) = fetched(json!({"url": "https://shop.example/paid", "max_age_seconds": 60})).await;
+    assert_eq!((&result["structuredContent"]["outcome"], asked), (&json!("stored"), 0));
+    let (result, asked) = fetched(json!({"url": "https://shop.example/paid", "max_age_seconds": 59})).await;
+    assert_eq!((&result["structuredContent"]["outcome"], asked), (&json!("paid"), 1));
+    assert_eq!(result["structuredContent"]["content"]["stored"], false);
 }
 
 #[tokio::test]

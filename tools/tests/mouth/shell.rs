@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
 use bursar_policy::{Address, ChainId, Digest, Refusal, Scope, Window};
 use bursar_tools::payments::{
-    Books, Content, ContentKind, Field, FieldValue, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Receipt,
-    SessionLine, SessionState, Shown, Standing,
+    Books, Content, ContentKind, Field, FieldValue, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Recall,
+    Receipt, SessionLine, SessionState, Shown, Standing, Wanted,
 };
 use bursar_tools::{Payments, Progress, SellerText, Stage};
 use tokio::sync::watch;
@@ -155,6 +155,23 @@ impl Payments for Shell {
         let purchase = self.purchase(&errand);
         self.finished.fetch_add(1, Ordering::SeqCst);
         purchase
+    }
+
+    async fn recall(&self, wanted: Wanted) -> Recall {
+        let found = |shown| Recall::Found { content: content("json", shown), delivered_s: 1_796_000_000 };
+        let not = |code| Recall::Not(Reason::new(code, "no such copy is stored"));
+        match wanted {
+            Wanted::Content { digest, fields } if digest == Digest::of(b"hello") => {
+                if fields.is_empty() {
+                    found(Shown::Text(self.words()))
+                } else {
+                    found(Shown::Fields(self.fields()))
+                }
+            }
+            Wanted::Content { .. } => not("content_unknown"),
+            Wanted::Request { errand, max_age_s: 60 } if errand.site.path() == "/paid" => found(Shown::Withheld),
+            Wanted::Request { .. } => not("content_unknown"),
+        }
     }
 
     async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {
