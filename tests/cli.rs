@@ -14,6 +14,8 @@ mod bad_rules;
 mod budgets;
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/content.rs"]
+mod content;
 #[path = "cli/desk.rs"]
 mod desk;
 #[path = "cli/explain.rs"]

@@ -9,6 +9,7 @@ mod terminal;
 mod approval;
 mod check;
 mod connect;
+mod content;
 #[cfg(feature = "demo")]
 mod demo;
 mod explain;
@@ -89,6 +90,9 @@ enum Command {
     Log(ledger_log::Log),
     // Said by the command itself, whose help has more than one paragraph.
     Check(check::Check),
+    /// List, show, copy out or prune what was fetched and bought
+    #[command(subcommand)]
+    Content(content::Content),
     /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying
     Explain(explain::Explain),
     /// Try rules out: on your own stories, and on the ledger's past
@@ -160,6 +164,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Reload(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
         Command::Check(command) => command.run(profile),
+        Command::Content(command) => command.run(profile),
         Command::Explain(command) => command.run(profile),
         Command::Policy(command) => command.run(profile),
         Command::Install(_) => Ok(Exit::Done),

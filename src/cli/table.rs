@@ -10,6 +10,9 @@ use jiff::tz::TimeZone;
 
 use super::exit::Stop;
 
+/// The most characters of a stranger's words inside a line of ours.
+const REMARK_CHARS: usize = 140;
+
 /// Writes `text` and a line end to standard output.
 ///
 /// # Errors
@@ -56,6 +59,30 @@ const fn is_unseen(letter: char) -> bool {
         '\0'..='\x09' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}'
         | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
         | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Writes a stranger's words to standard output, each line behind a mark that none of them can fake the absence of.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say_untrusted(words: &str) -> Result<(), Stop> {
+    words.lines().try_for_each(|line| say(&format!("    | {line}")))
+}
+
+/// A stranger's words inside a line of ours: one line, at most 140 characters.
+pub(super) fn remark(words: &str) -> String {
+    let mut letters = words.chars().map(|letter| if letter == '\n' { '\u{2028}' } else { letter });
+    let shown: String = letters.by_ref().take(REMARK_CHARS).collect();
+    let shown = visible(&shown);
+    if letters.next().is_some() { format!("{shown}…") } else { shown.into_owned() }
+}
+
+/// A number of bytes for people: whole units of 1024, rounded up.
+pub(super) fn size(bytes: u64) -> String {
+    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let unit = units.into_iter().find(|(_, unit)| *unit <= bytes);
+    unit.map_or_else(|| format!("{bytes} B"), |(name, unit)| format!("{} {name}", bytes.div_ceil(unit)))
 }
 
 /// A table with a head; columns named in `right` (from 0) are right-aligned.

@@ -2,6 +2,7 @@
 
 mod kind;
 mod notes;
+mod shelf;
 mod store;
 
 #[cfg(test)]
@@ -9,4 +10,5 @@ mod tests;
 
 pub use kind::ContentKind;
 pub use notes::Note;
+pub use shelf::Kept;
 pub use store::{ContentFault, ContentHead, ContentStore, Fullness, StoredContent, Writer};

@@ -55,7 +55,7 @@ impl<R: Resolver> Buyer<R> {
             402 => self.read_402(rules, visit, reply).await,
             300..=399 => Err(End::No(vec![redirect(&reply)])),
             status => {
-                self.content.room()?;
+                self.may_keep_more(rules)?;
                 let (stored, kind) = self.store(rules, reply).await?;
                 self.note(&visit.errand, status, &stored, kind);
                 let content = self.shown(rules, &visit.errand.site, &stored.content(kind), status);
@@ -72,7 +72,7 @@ impl<R: Resolver> Buyer<R> {
         match read(HeaderView::new(&headers), &bytes)? {
             Found::Demand(demand) => Ok(Seen::Demand(demand)),
             Found::NotX402(rail) => {
-                self.content.room()?;
+                self.may_keep_more(rules)?;
                 let mut writer = self.content.writer()?;
                 writer.write(&bytes)?;
                 let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
@@ -81,6 +81,15 @@ impl<R: Resolver> Buyer<R> {
                 let content = self.shown(rules, &visit.errand.site, &stored.content(kind), 402);
                 Ok(Seen::Free { content, note: Some(Reason::new(rail.code(), rail.sentence())) })
             }
+        }
+    }
+
+    /// Says no to keeping what costs nothing, while there is no room for it on the disk or in the operator's rules.
+    fn may_keep_more(&self, rules: &Rules) -> Result<(), End> {
+        self.content.room()?;
+        match rules.keeping().max_bytes {
+            Some(most) if most < self.content.total()? => Err(End::content_full()),
+            _ => Ok(()),
         }
     }
 

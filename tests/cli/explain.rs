@@ -24,8 +24,13 @@ pub(crate) async fn beside(stall: &Stall) -> Desk {
 
 /// What a model is told that fetches `url` by a `serve` of its own.
 pub(crate) async fn fetched(desk: &Desk, url: &str) -> Value {
+    asked(desk, json!({"url": url})).await
+}
+
+/// What a model is told that calls x402_fetch with `arguments`, by a `serve` of its own.
+pub(crate) async fn asked(desk: &Desk, arguments: Value) -> Value {
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-        "name": "x402_fetch", "arguments": {"url": url},
+        "name": "x402_fetch", "arguments": arguments,
         "_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "cli", "version": "1"},

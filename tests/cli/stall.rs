@@ -11,6 +11,8 @@ use crate::tls::Papers;
 
 /// Its name.
 pub(crate) const HOST: &str = "shop.cli.test";
+/// What is under `/free/text`: words that would steer a terminal.
+pub(crate) const HOSTILE: &str = "first\u{1b}[2J\u{202e}\n    end of it\r\nlast\u{200b}";
 /// Who is paid by honest terms.
 pub(crate) const PAYEE: &str = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 /// Who is paid by the others.
@@ -24,7 +26,8 @@ pub(crate) struct Stall {
 }
 
 impl Stall {
-    /// Opens. Pages under `/crooked` want another to be paid; those under `/free` want nothing.
+    /// Opens. Pages under `/crooked` want another to be paid; those under `/free` want nothing,
+    /// and the one at `/free/text` is a hostile text.
     pub(crate) async fn open() -> Self {
         let Papers { authority_pem, acceptor } = Papers::of(vec![HOST.to_owned()]);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -63,6 +66,12 @@ impl Drop for Stall {
 
 fn answer(head: &str, port: u16) -> String {
     let path = head.split(' ').nth(1).unwrap_or_default();
+    if path.starts_with("/free/text") {
+        return format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{HOSTILE}",
+            HOSTILE.len()
+        );
+    }
     if path.starts_with("/free") || head.to_ascii_lowercase().contains("\r\npayment-signature: ") {
         let settled =
             json!({"success": true, "transaction": format!("0x{}", "5eed".repeat(16)), "network": "eip155:84532"});

@@ -33,6 +33,8 @@ max_lifetime = "5m"
 allow_any_host = false
 repeat_window = "2m"
 max_body = "256 KiB"
+max_content = "1 GiB"
+content_age = "90d"
 hours = "08:00-18:00"
 days = ["mon-fri", "sun"]
 time_zone = "Europe/Berlin"
@@ -241,6 +243,8 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("\"5m\"", "\"5 m\""),
         ("\"5m\"", "\"0m\""),
         ("\"256 KiB\"", "\"256KiB\""),
+        ("\"1 GiB\"", "\"1 TiB\""),
+        ("\"90d\"", "\"90 d\""),
         ("[\"0.05 USD\", \"5 EUR\"]", "[]"),
         ("[\"0.05 USD\", \"5 EUR\"]", "0.05"),
         ("[\"0.05 USD\", \"5 EUR\"]", "\"05 USD\""),

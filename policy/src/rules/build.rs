@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 use core::net::IpAddr;
 
-use super::content::fields_of;
+use super::content::{Keeping, fields_of};
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
@@ -78,6 +78,7 @@ impl Rules {
         check_tags_of_limits(&limits, &carried)?;
         let general = Caution::general(&payment)?;
         check_money(general.thresholds(), &assets)?;
+        let keeping = Keeping::new(&payment)?;
         let no_recurring_s = recurring(payment.no_recurring)?;
         let mut rules = Self {
             setting,
@@ -98,6 +99,7 @@ impl Rules {
             breaker: Breaker::new(payment.on_security_refusal, payment.quarantine_after, payment.quarantine)?,
             max_lifetime_s: span("max_lifetime", payment.max_lifetime, LIFETIME_S)?,
             repeat_window_s: span("repeat_window", payment.repeat_window, REPEAT_S)?,
+            keeping,
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
             loopback,
             ca_file,
@@ -392,7 +394,7 @@ fn unresolved(given: Option<u32>) -> Result<u32, RuleFault> {
     Ok(u32::try_from(value).unwrap_or(1))
 }
 
-fn size(what: &'static str, given: Option<ByteSize>, range: Range) -> Result<u64, RuleFault> {
+pub(super) fn size(what: &'static str, given: Option<ByteSize>, range: Range) -> Result<u64, RuleFault> {
     let text = |bytes| ByteSize::from_bytes(bytes).map(|size| size.to_string()).unwrap_or_default();
     within(what, given.map(ByteSize::bytes), range, text)
 }

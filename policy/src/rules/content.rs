@@ -2,13 +2,35 @@
 
 use alloc::vec::Vec;
 
-use super::build::check_twice;
-use super::draft::HostDraft;
+use super::build::{Range, check_twice, size, span};
+use super::draft::{HostDraft, PaymentDraft};
 use super::{ContentMode, RuleFault};
 use crate::pointer::Pointer;
 
 /// The most fields of one host.
 const FIELDS_MAX: usize = 32;
+
+/// `max_content`, in bytes: least and most.
+const CONTENT_BYTES: Range = Range { default: 0, least: 1 << 20, most: 1 << 40 };
+/// `content_age`, in seconds: least and most.
+const AGE_S: Range = Range { default: 0, least: 3_600, most: 3_660 * 86_400 };
+
+/// How much of all answers together is kept, and for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keeping {
+    /// With more stored than so many bytes, what costs nothing is no longer fetched.
+    pub max_bytes: Option<u64>,
+    /// After so many seconds a stored answer that cost nothing may be pruned.
+    pub age_s: Option<u64>,
+}
+
+impl Keeping {
+    pub(super) fn new(payment: &PaymentDraft) -> Result<Self, RuleFault> {
+        let max_bytes = payment.max_content.map(|given| size("max_content", Some(given), CONTENT_BYTES)).transpose()?;
+        let age_s = payment.content_age.map(|given| span("content_age", Some(given), AGE_S)).transpose()?;
+        Ok(Self { max_bytes, age_s })
+    }
+}
 
 /// The fields that the mode `fields` shows, in the order of the file; none in any other mode.
 pub(super) fn fields_of(host: &HostDraft) -> Result<Vec<Pointer>, RuleFault> {

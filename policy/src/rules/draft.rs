@@ -97,6 +97,12 @@ pub struct PaymentDraft {
     /// How much of an answer is kept; 256 KiB by default.
     #[serde(default)]
     pub max_body: Option<ByteSize>,
+    /// How much is kept of all answers together, before what costs nothing is no longer fetched; no limit by default.
+    #[serde(default)]
+    pub max_content: Option<ByteSize>,
+    /// After what time a stored answer may be pruned; never by default.
+    #[serde(default)]
+    pub content_age: Option<Span>,
     /// What happens to the first payee of a host whose payees nobody listed; pinned by default.
     #[serde(default)]
     pub first_payee: Option<FirstPayee>,

@@ -41,6 +41,8 @@ pub(crate) fn draft() -> Draft {
             time_zone: None,
             max_unresolved: None,
             max_body: None,
+            max_content: None,
+            content_age: None,
             first_payee: None,
             on_change: None,
             unusual_price: None,

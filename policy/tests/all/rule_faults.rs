@@ -250,6 +250,18 @@ fn tags_are_carried_by_somebody_who_may_be_paid() {
 }
 
 #[test]
+fn what_is_kept_of_all_answers_is_a_sensible_size_and_time() {
+    contradiction(&[("max_content", "\"1023 KiB\"")], "", "`max_content` is `1023 KiB`; give 1 MiB to 1024 GiB");
+    contradiction(&[("max_content", "\"1025 GiB\"")], "", "give 1 MiB to 1024 GiB");
+    contradiction(&[("content_age", "\"59m\"")], "", "`content_age` is `59m`; give 1h to 3660d");
+    refused(&[("max_content", "\"1 TiB\"")], "", "one of B, KiB, MiB, GiB");
+    for fine in [("max_content", "\"1 MiB\""), ("max_content", "\"1024 GiB\""), ("content_age", "\"1h\"")] {
+        assert!(parse(&file(&[fine], ""), Setting::Real).is_ok(), "{fine:?}");
+    }
+    assert_eq!(parse(&file(&[], ""), Setting::Real).unwrap().keeping(), rules::Keeping::default());
+}
+
+#[test]
 fn fields_and_their_mode_go_together() {
     let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
     let mode = "content = \"fields\"\n";

@@ -83,6 +83,15 @@ fn payment(read: &Reading<'_>) -> Vec<Told> {
         tell("a session", mandated(draft.mandate).to_owned(), "mandate"),
         tell("an answer", format!("is kept up to {}", size(rules.body_cap_bytes())), "max_body"),
     ];
+    let keeping = rules.keeping();
+    told.extend(keeping.max_bytes.map(|most| {
+        let says = format!("costs nothing is no longer fetched with more than {} stored in all", size(most));
+        tell("an answer that", says, "max_content")
+    }));
+    told.extend(keeping.age_s.map(|age_s| {
+        let says = format!("cost nothing may be pruned after {}", span(age_s));
+        tell("an answer that", says, "content_age")
+    }));
     told.extend(opening);
     told.extend(caution::of_payment(read));
     told.extend(left_alone(read));
