@@ -26,6 +26,8 @@ mod farewell;
 mod first_steps;
 #[path = "cli/install.rs"]
 mod install;
+#[path = "cli/large.rs"]
+mod large;
 #[path = "cli/mandates.rs"]
 mod mandates;
 #[path = "cli/policy_replay.rs"]

@@ -274,10 +274,16 @@ impl Rules {
         self.repeat_window_s
     }
 
-    /// How much of an answer is kept, in bytes.
+    /// How much of an answer is kept, in bytes, where the host has no own size.
     #[must_use]
     pub const fn body_cap_bytes(&self) -> u64 {
         self.body_cap_bytes
+    }
+
+    /// How much of an answer from `site` is kept, in bytes.
+    #[must_use]
+    pub fn body_cap_of(&self, site: &Site) -> u64 {
+        self.host_rule(site).map_or(self.body_cap_bytes, HostRule::body_cap_bytes)
     }
 
     /// How much of all answers together is kept, and for how long.

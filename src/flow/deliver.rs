@@ -40,7 +40,7 @@ impl<R: Resolver> Buyer<R> {
         progress: &Progress,
     ) -> Purchase {
         progress.at(Stage::Paying);
-        let Delivered { report, content, trouble } = match self.send_paid(&paying).await {
+        let Delivered { report, content, trouble } = match self.send_paid(rules, &paying).await {
             Ok(reply) => {
                 failpoint::reach("serve-sent");
                 progress.at(Stage::Storing);
@@ -73,7 +73,7 @@ impl<R: Resolver> Buyer<R> {
         told::bought(receipt, &outcome, content, trouble, seller_says)
     }
 
-    async fn send_paid(&self, paying: &Paying) -> Result<Reply, Reason> {
+    async fn send_paid(&self, rules: &Rules, paying: &Paying) -> Result<Reply, Reason> {
         let Paying { visit, signed, envelope } = paying;
         let header = payment_header(envelope, &signed.payment, &signed.authorization, &signed.signature)
             .map_err(|fault| Reason::new("unsendable", fault.to_string()))?;
@@ -82,14 +82,15 @@ impl<R: Resolver> Buyer<R> {
             .clone()
             .with_header(header.name(), header.value())
             .map_err(|fault| Reason::new("unsendable", fault.to_string()))?;
-        visit.exchange.send(&ask, &Limits::paid()).await.map_err(|fault| no_answer(fault.code()))
+        let limits = Limits::paid().for_body(rules.body_cap_of(&visit.errand.site));
+        visit.exchange.send(&ask, &limits).await.map_err(|fault| no_answer(fault.code()))
     }
 
     async fn keep(&self, rules: &Rules, paying: &Paying, reply: Reply) -> Delivered {
         let status = reply.status();
         let settlement = settlement(&reply);
         failpoint::reach("serve-answered");
-        let stored = self.store(rules, reply).await;
+        let stored = self.store(rules, &paying.visit.errand.site, reply).await;
         failpoint::reach("serve-content-stored");
         let (kept, broken) = match stored {
             Ok((stored, kind)) => (Some(stored.content(kind)), stored.note()),

@@ -12,6 +12,9 @@ use crate::wire::{Pointed, pointed};
 /// The most text of a body that a model is shown, in bytes; the tools cut once more at their own cap.
 const TEXT_BYTES: usize = 10 * 1024;
 
+/// The most text of a body whose file the model is told, in bytes.
+const PREVIEW_BYTES: usize = 1024;
+
 /// The longest body whose fields are read, in bytes; a longer one shows none.
 const FIELDS_BYTES: usize = 1024 * 1024;
 
@@ -25,16 +28,24 @@ impl<R: Resolver> Buyer<R> {
                 let fields = rules.host_rule(site).map(|rule| rule.fields()).unwrap_or_default();
                 return self.shown_fields(fields, content, status);
             }
-            ContentMode::File => Shown::File(self.content.path_of(&content.digest).display().to_string()),
-            ContentMode::Text => match self.content.head(&content.digest, TEXT_BYTES) {
-                Ok(head) => Shown::Text(SellerText::from_bytes(&head.bytes)),
-                Err(fault) => {
-                    tracing::warn!("stored content cannot be shown: {fault}");
-                    Shown::Withheld
-                }
+            ContentMode::File => Shown::File {
+                path: self.content.path_of(&content.digest).display().to_string(),
+                preview: self.beginning(content, PREVIEW_BYTES),
             },
+            ContentMode::Text => self.beginning(content, TEXT_BYTES).map_or(Shown::Withheld, Shown::Text),
         };
         Content { status, kind, bytes: content.bytes, digest: content.digest, truncated: content.truncated, shown }
+    }
+
+    /// The beginning of a stored body; nothing where it cannot be read.
+    fn beginning(&self, content: &ContentRef, most_bytes: usize) -> Option<SellerText> {
+        match self.content.head(&content.digest, most_bytes) {
+            Ok(head) => Some(SellerText::from_bytes(&head.bytes)),
+            Err(fault) => {
+                tracing::warn!("stored content cannot be shown: {fault}");
+                None
+            }
+        }
     }
 
     /// The values at `fields`, all of which the operator's rule lists.

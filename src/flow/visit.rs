@@ -50,13 +50,14 @@ impl<R: Resolver> Buyer<R> {
 
     /// Sends the request without money and reads the answer.
     pub(super) async fn ask_bare(&self, rules: &Rules, visit: &Visit) -> Result<Seen, End> {
-        let reply = visit.exchange.send(&visit.ask, &Limits::bare()).await?;
+        let limits = Limits::bare().for_body(rules.body_cap_of(&visit.errand.site));
+        let reply = visit.exchange.send(&visit.ask, &limits).await?;
         match reply.status() {
             402 => self.read_402(rules, visit, reply).await,
             300..=399 => Err(End::No(vec![redirect(&reply)])),
             status => {
                 self.may_keep_more(rules)?;
-                let (stored, kind) = self.store(rules, reply).await?;
+                let (stored, kind) = self.store(rules, &visit.errand.site, reply).await?;
                 self.note(&visit.errand, status, &stored, kind);
                 let content = self.shown(rules, &visit.errand.site, &stored.content(kind), status);
                 Ok(Seen::Free { content, note: stored.note() })
@@ -103,10 +104,15 @@ impl<R: Resolver> Buyer<R> {
     }
 
     /// Puts the body of `reply` into the content folder, up to the rules' cap.
-    pub(super) async fn store(&self, rules: &Rules, reply: Reply) -> Result<(Stored, ContentKind), ContentFault> {
+    pub(super) async fn store(
+        &self,
+        rules: &Rules,
+        site: &Site,
+        reply: Reply,
+    ) -> Result<(Stored, ContentKind), ContentFault> {
         let kind = ContentKind::of_headers(reply.values("content-type"));
         let mut writer = self.content.writer()?;
-        let end = reply.into_body().read_into(rules.body_cap_bytes(), |piece| writer.write(piece)).await?;
+        let end = reply.into_body().read_into(rules.body_cap_of(site), |piece| writer.write(piece)).await?;
         let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
         Ok((Stored { kept: writer.finish(fullness)?, end }, kind))
     }

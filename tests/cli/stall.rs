@@ -26,7 +26,7 @@ pub(crate) struct Stall {
 }
 
 impl Stall {
-    /// Opens. Pages under `/crooked` want another to be paid; those under `/free` want nothing,
+    /// Opens. Pages under `/crooked` want another to be paid; `/big/N` has N MiB; those under `/free` want nothing,
     /// and the one at `/free/text` is a hostile text.
     pub(crate) async fn open() -> Self {
         let Papers { authority_pem, acceptor } = Papers::of(vec![HOST.to_owned()]);
@@ -44,7 +44,13 @@ impl Stall {
                 }
                 let head = String::from_utf8(head).unwrap();
                 let reply = answer(&head, port);
-                if stream.write_all(reply.as_bytes()).await.is_ok() {
+                let mut sent = stream.write_all(reply.as_bytes()).await;
+                for number in 0..mebibytes(&head) {
+                    if sent.is_ok() {
+                        sent = stream.write_all(&mebibyte(number)).await;
+                    }
+                }
+                if sent.is_ok() {
                     stream.shutdown().await.unwrap_or_default();
                 }
             }
@@ -72,13 +78,35 @@ fn answer(head: &str, port: u16) -> String {
             HOSTILE.len()
         );
     }
-    if path.starts_with("/free") || head.to_ascii_lowercase().contains("\r\npayment-signature: ") {
+    if is_paid(head) && 0 < mebibytes(head) {
+        let bytes = mebibytes(head) << 20;
+        return format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\ncontent-length: {bytes}\r\nconnection: close\r\n\r\n"
+        );
+    }
+    if path.starts_with("/free") || is_paid(head) {
         let settled =
             json!({"success": true, "transaction": format!("0x{}", "5eed".repeat(16)), "network": "eip155:84532"});
         return page("200 OK", "payment-response", &settled.to_string());
     }
     let payee = if path.starts_with("/crooked") { STRANGER } else { PAYEE };
     terms(&format!("https://{HOST}:{port}{path}"), payee)
+}
+
+fn is_paid(head: &str) -> bool {
+    head.to_ascii_lowercase().contains("\r\npayment-signature: ")
+}
+
+/// How much a paid request to `/big/N` is answered with, in MiB; nothing for any other.
+fn mebibytes(head: &str) -> u64 {
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    let number = path.strip_prefix("/big/").and_then(|number| number.parse().ok());
+    number.filter(|_| is_paid(head)).unwrap_or_default()
+}
+
+/// The MiB at place `number` of what is under `/big`, unlike every other one.
+pub(crate) fn mebibyte(number: u64) -> Vec<u8> {
+    format!("{number:063}\n").into_bytes().repeat(1 << 14)
 }
 
 /// A 402 answer as it goes over the wire.

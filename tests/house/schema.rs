@@ -77,6 +77,7 @@ allow_any_recipient = false
 max_per_payment = "0.01 USD"
 resource_hosts = ["cdn.example.com"]
 body_limit = "1 KiB"
+max_body = "2 MiB"
 first_payee = "approve"
 on_change = "approve"
 unusual_price = 3

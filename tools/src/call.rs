@@ -47,14 +47,14 @@ pub(crate) async fn run<P: Payments>(
                 return Told::new(&FetchAnswer::refused(&[Refusal::TooManyInFlight]), false);
             };
             let (order, max_age_s) = match asked {
-                Asked::Errand { order, max_age_s } => (order, max_age_s),
+                Asked::Errand { order, max_age_s } => (*order, max_age_s),
                 Asked::Stored { digest, fields } => {
                     let answer = FetchAnswer::recalled(&payments.recall(Wanted::Content { digest, fields }).await);
                     return Told::new(&answer, answer.outcome == Outcome::Failed);
                 }
             };
             if let Some(max_age_s) = max_age_s {
-                let wanted = Wanted::Request { errand: order.errand.clone(), max_age_s };
+                let wanted = Wanted::Request { errand: Box::new(order.errand.clone()), max_age_s };
                 let found = payments.recall(wanted).await;
                 // Without a copy the call goes on as if none had been asked for.
                 if matches!(found, Recall::Found { .. }) {

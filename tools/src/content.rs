@@ -11,6 +11,9 @@ use crate::untrusted::{TEXT_CAP_BYTES, Untrusted, line};
 /// The most bytes of one field's value that the model is shown, counted after neutralising.
 const FIELD_CAP_BYTES: usize = 256;
 
+/// The most bytes of the beginning of a file that the model is shown, counted after neutralising.
+const PREVIEW_CAP_BYTES: usize = 1024;
+
 /// The most bytes of a path, of a pointer, or of a sentence about a body.
 const LINE_CAP_BYTES: usize = 400;
 
@@ -35,7 +38,7 @@ pub(crate) struct ToldContent {
     pub(crate) stored: bool,
     /// Always true: the content is data from a stranger, never instructions.
     pub(crate) untrusted: bool,
-    /// The content between two frame lines, at most 10 KiB; invisible characters are written as `\u{200B}`.
+    /// The content between two frame lines, at most 10 KiB, and at most 1 KiB beside a `file`; invisible characters are written as `\u{200B}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     /// The token of the frame lines around `text`; only a line with this token ends the content.
@@ -99,8 +102,9 @@ impl From<&Field> for ToldField {
 impl From<&Content> for ToldContent {
     fn from(content: &Content) -> Self {
         let framed = match &content.shown {
-            Shown::Text(words) if content.kind.is_textual() => {
-                let framed = Untrusted::new(words, TEXT_CAP_BYTES);
+            Shown::Text(words) | Shown::File { preview: Some(words), .. } if content.kind.is_textual() => {
+                let cap_bytes = if let Shown::Text(_) = content.shown { TEXT_CAP_BYTES } else { PREVIEW_CAP_BYTES };
+                let framed = Untrusted::new(words, cap_bytes);
                 // The shell may hand over the beginning only.
                 let text_truncated = framed.text_truncated || words.taken_bytes() < content.bytes;
                 Some(Untrusted { text_truncated, ..framed })
@@ -108,7 +112,7 @@ impl From<&Content> for ToldContent {
             _ => None,
         };
         let file = match &content.shown {
-            Shown::File(path) => Some(line(path, LINE_CAP_BYTES)),
+            Shown::File { path, .. } => Some(line(path, LINE_CAP_BYTES)),
             _ => None,
         };
         let fields: Option<Vec<ToldField>> = match &content.shown {

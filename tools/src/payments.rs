@@ -99,7 +99,7 @@ pub enum Wanted {
     /// The newest good answer to this request.
     Request {
         /// The request.
-        errand: Errand,
+        errand: Box<Errand>,
         /// How many seconds ago it was delivered, at most.
         max_age_s: u64,
     },
@@ -212,8 +212,13 @@ pub enum Shown {
     NoFields(Reason),
     /// The text, framed and cut.
     Text(SellerText),
-    /// Where the stored bytes are, for an agent that can read files: a path of ours, never of the seller's choosing.
-    File(String),
+    /// Where the stored bytes are, for an agent that can read files.
+    File {
+        /// A path of ours, never of the seller's choosing.
+        path: String,
+        /// How a text begins.
+        preview: Option<SellerText>,
+    },
 }
 
 /// One value of a JSON document.

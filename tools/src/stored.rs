@@ -16,7 +16,7 @@ const AGE_MAX_S: u64 = 366 * 86_400;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Asked {
     /// A request, which may cost money; a copy of its answer will do when it is at most so old.
-    Errand { order: Order, max_age_s: Option<u64> },
+    Errand { order: Box<Order>, max_age_s: Option<u64> },
     /// A copy that is stored; some of its fields, or all that may be shown.
     Stored { digest: Digest, fields: Vec<Pointer> },
 }
@@ -34,7 +34,7 @@ pub(crate) fn read(given: Map<String, Value>) -> Result<Asked, Box<Words>> {
             return Err(bad("`fields` goes with `content_sha256`: the operator's rules say what else is shown"));
         }
         let max_age_s = given.number("max_age_seconds", AGE_MAX_S)?;
-        return Ok(Asked::Errand { order: fetch::order(&mut given)?, max_age_s });
+        return Ok(Asked::Errand { order: Box::new(fetch::order(&mut given)?), max_age_s });
     };
     if let Some(other) = given.left() {
         return Err(bad(&format!("`content_sha256` names a stored copy, so `{other}` has no place beside it")));

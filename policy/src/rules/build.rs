@@ -1,12 +1,13 @@
 //! From a draft to rules, contradiction by contradiction. It must never repair what it could refuse.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Display;
 use core::net::IpAddr;
 
-use super::content::{Keeping, fields_of};
+use super::content::{Keeping, body_cap_of, fields_of};
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
@@ -105,7 +106,7 @@ impl Rules {
             ca_file,
         };
         rules.hosts = match (payment.allow_any_host, hosts.is_empty()) {
-            (true, true) => Hosts::Any(rules.rule_for_any_host(general, no_recurring_s)),
+            (true, true) => Hosts::Any(Box::new(rules.rule_for_any_host(general, no_recurring_s))),
             (true, false) => return Err(RuleFault::Hosts),
             (false, _) => Hosts::Listed(rules.listed_hosts(hosts, &general, no_recurring_s)?),
         };
@@ -122,6 +123,7 @@ impl Rules {
             ceilings: BTreeMap::new(),
             resource_hosts: Vec::new(),
             body_limit_bytes: SENT_BYTES.default,
+            body_cap_bytes: self.body_cap_bytes,
             max_unresolved: self.max_unresolved,
             tags: Vec::new(),
             caution,
@@ -176,6 +178,7 @@ impl Rules {
             ceilings: self.host_ceilings(&host)?,
             max_unresolved: host.max_unresolved.map_or(Ok(self.max_unresolved), |own| unresolved(Some(own)))?,
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
+            body_cap_bytes: body_cap_of(&host, self.body_cap_bytes)?,
             tags: marked(&host),
             path: host.path,
             resource_hosts: host.resource_hosts,

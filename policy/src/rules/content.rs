@@ -10,6 +10,10 @@ use crate::pointer::Pointer;
 /// The most fields of one host.
 const FIELDS_MAX: usize = 32;
 
+/// `max_body` of one host, in bytes: the least, and the most where the model sees something of the body itself.
+const BODY_BYTES: Range = Range { default: 0, least: 1, most: 64 << 20 };
+/// The same where the model sees nothing of it, or the name of its file.
+const FILE_BYTES: Range = Range { default: 0, least: 1, most: 256 << 20 };
 /// `max_content`, in bytes: least and most.
 const CONTENT_BYTES: Range = Range { default: 0, least: 1 << 20, most: 1 << 40 };
 /// `content_age`, in seconds: least and most.
@@ -30,6 +34,15 @@ impl Keeping {
         let age_s = payment.content_age.map(|given| span("content_age", Some(given), AGE_S)).transpose()?;
         Ok(Self { max_bytes, age_s })
     }
+}
+
+/// How much of an answer of `host` is kept: what it says, or else what holds for all.
+pub(super) fn body_cap_of(host: &HostDraft, general_bytes: u64) -> Result<u64, RuleFault> {
+    let range = match host.content {
+        ContentMode::Withhold | ContentMode::File => FILE_BYTES,
+        ContentMode::Fields | ContentMode::Text => BODY_BYTES,
+    };
+    host.max_body.map_or(Ok(general_bytes), |given| size("max_body", Some(given), range))
 }
 
 /// The fields that the mode `fields` shows, in the order of the file; none in any other mode.

@@ -235,6 +235,9 @@ pub struct HostDraft {
     /// `no_recurring` for this host, in place of that of `[payment]`.
     #[serde(default)]
     pub no_recurring: Option<Span>,
+    /// How much of an answer of this host is kept, in place of `max_body` of `[payment]`.
+    #[serde(default)]
+    pub max_body: Option<ByteSize>,
     /// The largest body that may be sent; 64 KiB by default and at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,

@@ -83,6 +83,7 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         tags: Vec::new(),
         limits: Vec::new(),
         body_limit: None,
+        max_body: None,
     }
 }
 

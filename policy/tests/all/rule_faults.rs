@@ -262,6 +262,27 @@ fn what_is_kept_of_all_answers_is_a_sensible_size_and_time() {
 }
 
 #[test]
+fn a_body_is_large_only_where_the_model_does_not_read_it() {
+    let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
+    let site: Site = "https://a.test/x".parse().unwrap();
+    let cap = |payment: &[(&str, &str)], body: &str| {
+        parse(&file(payment, &host(body)), Setting::Real).map(|rules| rules.body_cap_of(&site))
+    };
+    assert_eq!(cap(&[], ""), Ok(256 << 10));
+    assert_eq!(cap(&[("max_body", "\"1 MiB\"")], ""), Ok(1 << 20));
+    assert_eq!(cap(&[("max_body", "\"1 MiB\"")], "max_body = \"2 KiB\""), Ok(2 << 10));
+    for mode in ["withhold", "file"] {
+        assert_eq!(cap(&[], &format!("content = \"{mode}\"\nmax_body = \"256 MiB\"")), Ok(256 << 20));
+        let most = host(&format!("content = \"{mode}\"\nmax_body = \"257 MiB\""));
+        contradiction(&[], &most, "`max_body` is `257 MiB`; give 1 B to 256 MiB");
+    }
+    for mode in ["content = \"text\"", "content = \"fields\"\nfields = [\"/a\"]"] {
+        assert_eq!(cap(&[], &format!("{mode}\nmax_body = \"64 MiB\"")), Ok(64 << 20));
+        contradiction(&[], &host(&format!("{mode}\nmax_body = \"65 MiB\"")), "give 1 B to 64 MiB");
+    }
+}
+
+#[test]
 fn fields_and_their_mode_go_together() {
     let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
     let mode = "content = \"fields\"\n";

@@ -170,11 +170,14 @@ fn seller(host: &HostDraft) -> String {
         ContentMode::Withhold => "; the model sees nothing of an answer",
         ContentMode::Fields => "; the model sees some values of a JSON answer, marked untrusted",
         ContentMode::Text => "; the model sees up to 10 KiB of text, marked untrusted",
-        ContentMode::File => "; the model gets the name of a file with the answer",
+        ContentMode::File => "; the model gets the name of a file with the answer, and up to 1 KiB of a text in it",
     });
     if let Some(fields) = &host.fields {
         let shown = fields.iter().map(|field| if field.as_str().is_empty() { "(all of it)" } else { field.as_str() });
         says.push_str(&format!(": {}", joined(shown, "none")));
+    }
+    if let Some(most) = host.max_body {
+        says.push_str(&format!("; an answer is kept up to {most}"));
     }
     if methods.contains(&Method::Post) {
         let most = host.body_limit.map_or_else(|| "64 KiB".to_owned(), |limit| limit.to_string());

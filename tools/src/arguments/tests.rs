@@ -14,7 +14,7 @@ fn object(value: &Value) -> Map<String, Value> {
 
 fn fetched(given: Map<String, Value>) -> Result<Order, Box<Words>> {
     stored::read(given).map(|asked| match asked {
-        Asked::Errand { order, .. } => order,
+        Asked::Errand { order, .. } => *order,
         Asked::Stored { .. } => panic!("a stored copy was asked for"),
     })
 }

@@ -42,6 +42,7 @@ async fn each_end_of_a_purchase_is_told_as_what_it_is() {
         ("/paid", "paid", "paid", false, true, true),
         ("/text", "paid", "paid", false, true, true),
         ("/image", "paid", "paid", false, true, true),
+        ("/text-file", "paid", "paid", false, true, true),
         ("/fields", "paid", "paid", false, true, true),
         ("/no-fields", "paid", "paid", false, true, true),
         ("/file", "paid", "paid", false, true, true),
@@ -107,7 +108,10 @@ async fn text_is_shown_only_where_the_content_is_text() {
     assert_eq!(image["withheld"], true);
     assert!(image.get("text").is_none());
     let file = fetch("/file").await["structuredContent"]["content"].clone();
+    assert_eq!((&file["withheld"], &file["file"], file.get("text")), (&json!(false), &json!("/content/ab"), None));
+    let file = fetch("/text-file").await["structuredContent"]["content"].clone();
     assert_eq!((&file["withheld"], &file["file"]), (&json!(false), &json!("/content/ab")));
+    assert!(file["text"].as_str().unwrap().contains("\nhello\n"));
 }
 
 /// Calls x402_fetch, and tells how often the shell was asked to fetch.

@@ -84,15 +84,14 @@ impl Shell {
             },
             "/paid" | "/held" => Purchase::Paid { receipt: receipt(), content: content("json", Shown::Withheld) },
             "/text" => Purchase::Paid { receipt: receipt(), content: content("html", Shown::Text(self.words())) },
+            "/text-file" => Purchase::Paid { receipt: receipt(), content: content("json", file(Some(self.words()))) },
             "/image" => Purchase::Paid { receipt: receipt(), content: content("png", Shown::Text(self.words())) },
             "/fields" => Purchase::Paid { receipt: receipt(), content: content("json", Shown::Fields(self.fields())) },
             "/no-fields" => Purchase::Paid {
                 receipt: receipt(),
                 content: content("html", Shown::NoFields(Reason::new("not_json", "the body is not one JSON document"))),
             },
-            "/file" => {
-                Purchase::Paid { receipt: receipt(), content: content("pdf", Shown::File("/content/ab".to_owned())) }
-            }
+            "/file" => Purchase::Paid { receipt: receipt(), content: content("pdf", file(None)) },
             "/repeat" => Purchase::Paid {
                 receipt: Receipt { repeat: true, ..receipt() },
                 content: content("json", Shown::Withheld),
@@ -253,6 +252,10 @@ pub(crate) fn books() -> Books {
         approvals_waiting: 0,
         next_step: None,
     }
+}
+
+fn file(preview: Option<SellerText>) -> Shown {
+    Shown::File { path: "/content/ab".to_owned(), preview }
 }
 
 fn content(kind: &str, shown: Shown) -> Content {

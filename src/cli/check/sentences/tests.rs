@@ -58,6 +58,7 @@ tags = ["data"]
 max_unresolved = 9
 methods = ["POST"]
 content = "file"
+max_body = "256 MiB"
 allow_any_recipient = true
 body_limit = "2 KiB"
 
@@ -115,12 +116,12 @@ fn everything_that_is_written_is_told_on_its_line() {
         ),
         (
             Some(51),
-            "seller: https://three.example/v1/ by POST; the model gets the name of a file with the answer; \
-             a body has at most 2 KiB; it may name anybody as payee; \
+            "seller: https://three.example/v1/ by POST; the model gets the name of a file with the answer, and up to 1 KiB of a text in it; \
+             an answer is kept up to 256 MiB; a body has at most 2 KiB; it may name anybody as payee; \
              its payments carry the tag data; no further payment after 9 lost",
         ),
-        (Some(61), "sandbox: `shop.test` is on this machine, at 127.0.0.1"),
-        (Some(62), "sandbox: sellers may prove who they are by the authority in `ca.pem`"),
+        (Some(62), "sandbox: `shop.test` is on this machine, at 127.0.0.1"),
+        (Some(63), "sandbox: sellers may prove who they are by the authority in `ca.pem`"),
     ];
     let found = told(TEXT, Setting::Sandbox);
     assert_eq!(found, wanted.map(|(line, says)| (line, says.to_owned())));
