@@ -19,6 +19,8 @@ mod desk;
 mod explain;
 #[path = "../tests/crash/farewell.rs"]
 mod farewell;
+#[path = "../tests/cli/fidelity.rs"]
+mod fidelity;
 #[path = "../tests/cli/large.rs"]
 mod large;
 #[path = "../tests/cli/stall.rs"]

@@ -22,6 +22,8 @@ mod desk;
 mod explain;
 #[path = "crash/farewell.rs"]
 mod farewell;
+#[path = "cli/fidelity.rs"]
+mod fidelity;
 #[path = "cli/first_steps.rs"]
 mod first_steps;
 #[path = "cli/install.rs"]

@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::fidelity::corpus;
 use crate::tls::Papers;
 
 /// Its name.
@@ -27,7 +28,7 @@ pub(crate) struct Stall {
 
 impl Stall {
     /// Opens. Pages under `/crooked` want another to be paid; `/big/N` has N MiB; those under `/free` want nothing,
-    /// and the one at `/free/text` is a hostile text.
+    /// the one at `/free/text` is a hostile text, and those at `/free/kind/N` are of every kind.
     pub(crate) async fn open() -> Self {
         let Papers { authority_pem, acceptor } = Papers::of(vec![HOST.to_owned()]);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -43,8 +44,8 @@ impl Stall {
                     }
                 }
                 let head = String::from_utf8(head).unwrap();
-                let reply = answer(&head, port);
-                let mut sent = stream.write_all(reply.as_bytes()).await;
+                let reply = kind(&head).unwrap_or_else(|| answer(&head, port).into_bytes());
+                let mut sent = stream.write_all(&reply).await;
                 for number in 0..mebibytes(&head) {
                     if sent.is_ok() {
                         sent = stream.write_all(&mebibyte(number)).await;
@@ -91,6 +92,26 @@ fn answer(head: &str, port: u16) -> String {
     }
     let payee = if path.starts_with("/crooked") { STRANGER } else { PAYEE };
     terms(&format!("https://{HOST}:{port}{path}"), payee)
+}
+
+/// The body at `/free/kind/N`, in chunks where N is odd.
+fn kind(head: &str) -> Option<Vec<u8>> {
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    let number: usize = path.strip_prefix("/free/kind/")?.parse().ok()?;
+    let (content_type, _, body) = corpus().into_iter().nth(number)?;
+    let start = format!("HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\nconnection: close\r\n");
+    if number % 2 == 0 {
+        let length = format!("content-length: {}\r\n\r\n", body.len());
+        return Some([start.as_bytes(), length.as_bytes(), &body].concat());
+    }
+    let mut reply = [start.as_bytes(), b"transfer-encoding: chunked\r\n\r\n"].concat();
+    for chunk in body.chunks(100) {
+        reply.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
+        reply.extend_from_slice(chunk);
+        reply.extend_from_slice(b"\r\n");
+    }
+    reply.extend_from_slice(b"0\r\n\r\n");
+    Some(reply)
 }
 
 fn is_paid(head: &str) -> bool {
