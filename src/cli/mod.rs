@@ -8,6 +8,7 @@ mod terminal;
 
 mod approval;
 mod check;
+mod claim;
 mod connect;
 mod content;
 #[cfg(feature = "demo")]
@@ -90,6 +91,8 @@ enum Command {
     Log(ledger_log::Log),
     // Said by the command itself, whose help has more than one paragraph.
     Check(check::Check),
+    /// Write everything that is known of a payment to one file, for a claim against its seller
+    Claim(claim::Claim),
     /// List, show, copy out or prune what was fetched and bought
     #[command(subcommand)]
     Content(content::Content),
@@ -164,6 +167,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Reload(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
         Command::Check(command) => command.run(profile),
+        Command::Claim(command) => command.run(profile),
         Command::Content(command) => command.run(profile),
         Command::Explain(command) => command.run(profile),
         Command::Policy(command) => command.run(profile),

@@ -10,9 +10,9 @@ use bursar_vault::protocol::{Delivery, Report, SettlementClaim, Signed};
 use super::end::End;
 use super::visit::Visit;
 use super::{Buyer, told};
-use crate::net::{FaultCode, Limits, Reply, Resolver};
+use crate::net::{FaultCode, Reply, Resolver};
 use crate::wallet::Conversation;
-use crate::wire::{Claim, Envelope, HeaderView, payment_header, read_claim};
+use crate::wire::{Claim, Envelope, HeaderView, read_claim};
 
 /// A signed payment and the way to its seller.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl<R: Resolver> Buyer<R> {
         progress: &Progress,
     ) -> Purchase {
         progress.at(Stage::Paying);
-        let Delivered { report, content, trouble } = match self.send_paid(rules, &paying).await {
+        let Delivered { report, content, trouble } = match self.offer(rules, &paying, progress).await {
             Ok(reply) => {
                 failpoint::reach("serve-sent");
                 progress.at(Stage::Storing);
@@ -71,19 +71,6 @@ impl<R: Resolver> Buyer<R> {
         };
         failpoint::reach("serve-reported");
         told::bought(receipt, &outcome, content, trouble, seller_says)
-    }
-
-    async fn send_paid(&self, rules: &Rules, paying: &Paying) -> Result<Reply, Reason> {
-        let Paying { visit, signed, envelope } = paying;
-        let header = payment_header(envelope, &signed.payment, &signed.authorization, &signed.signature)
-            .map_err(|fault| Reason::new("unsendable", fault.to_string()))?;
-        let ask = visit
-            .ask
-            .clone()
-            .with_header(header.name(), header.value())
-            .map_err(|fault| Reason::new("unsendable", fault.to_string()))?;
-        let limits = Limits::paid().for_body(rules.body_cap_of(&visit.errand.site));
-        visit.exchange.send(&ask, &limits).await.map_err(|fault| no_answer(fault.code()))
     }
 
     async fn keep(&self, rules: &Rules, paying: &Paying, reply: Reply) -> Delivered {
@@ -131,7 +118,7 @@ fn settlement(reply: &Reply) -> Option<SettlementClaim> {
 /// What the model hears when goods came that are not whole.
 const NOT_WHOLE: &str = "the payment is with the seller, and what it delivered did not come whole or could not be kept";
 
-fn no_answer(code: FaultCode) -> Reason {
+pub(super) fn no_answer(code: FaultCode) -> Reason {
     Reason::new(
         code.as_str(),
         "the payment may be with the seller, and no usable answer came back; the amount counts as spent",

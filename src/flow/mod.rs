@@ -7,6 +7,7 @@
 mod deliver;
 mod end;
 mod inspect;
+mod offer;
 mod recall;
 mod shown;
 mod told;
@@ -31,6 +32,7 @@ use crate::wire::{Demand, Envelope};
 use deliver::Paying;
 use end::End;
 pub use inspect::{Inspection, Verdict};
+pub use offer::Pauses;
 use visit::{Seen, Visit};
 
 /// The shell's implementation of the tools: it has the network and the content folder, and asks the vault for the rest.
@@ -40,6 +42,7 @@ pub struct Buyer<R> {
     resolver: R,
     content: ContentStore,
     home: PathBuf,
+    pauses: Pauses,
     tls: Mutex<Option<(Digest, Tls)>>,
 }
 
@@ -47,7 +50,20 @@ impl<R: Resolver> Buyer<R> {
     /// A buyer for `profile` that spends through `wallet` and finds sellers with `resolver`.
     #[must_use]
     pub fn new(profile: &Profile, wallet: Wallet, resolver: R, content: ContentStore) -> Self {
-        Self { wallet, resolver, content, home: profile.home().to_owned(), tls: Mutex::new(None) }
+        Self {
+            wallet,
+            resolver,
+            content,
+            home: profile.home().to_owned(),
+            pauses: Pauses::default(),
+            tls: Mutex::new(None),
+        }
+    }
+
+    /// The same with other pauses before a payment is offered again.
+    #[must_use]
+    pub fn pausing(self, pauses: Pauses) -> Self {
+        Self { pauses, ..self }
     }
 
     async fn purchase(&self, errand: &Errand, body: Option<Vec<u8>>, progress: &Progress) -> Result<Purchase, End> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, PASSPHRASE, write};
 use crate::explain::{asked, beside, fetched};
-use crate::stall::{HOSTILE, Stall};
+use crate::stall::{HOSTILE, PAYEE, Stall};
 
 /// What the stall sells.
 const BOUGHT: &[u8] = b"the page";
@@ -128,4 +128,34 @@ async fn over_the_limit_of_the_rules_nothing_free_is_fetched_and_what_is_paid_fo
     assert!(told.contains("Removed 2 bodies") || told.contains("Removed 1 bodies"), "{told}");
     assert!(listed(&desk).await.iter().all(|item| item["bytes"] != 2 << 20));
     assert_eq!(fetched(&desk, &format!("{}/free", stall.origin())).await["outcome"], "free");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_holds_everything_about_a_payment_but_the_signature() {
+    let stall = Stall::open().await;
+    let desk = stocked(&stall).await;
+    let items = listed(&desk).await;
+    let payment = items.iter().find_map(|item| item["payments"][0].as_str()).unwrap();
+    let file = desk.home.with_file_name("claim.json");
+    let name = file.to_str().unwrap();
+    let told = desk.run(&["claim", payment, "--out", name]).await.done();
+    assert!(told.contains("nothing wrong"), "{told}");
+    let text = fs::read_to_string(&file).unwrap();
+    let claim: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&claim["bursar_claim"], &claim["payment"], &claim["outcome"]),
+        (&json!(1), &json!(payment), &json!("paid"))
+    );
+    assert_eq!(claim["request"]["url"], format!("{}/page", stall.origin()));
+    assert_eq!(claim["delivery"]["answer"]["content"]["digest"], Digest::of(BOUGHT).to_string());
+    assert_eq!((&claim["paid"]["money"], &claim["paid"]["amount"]), (&json!("0.05 USD"), &json!("50000")));
+    assert_eq!(claim["paid"]["nonce"].as_str().unwrap().len(), 66);
+    assert!(claim["paid"]["transaction"].as_str().unwrap().starts_with("0x5eed"));
+    assert!(claim["terms"]["payee"].as_str().unwrap().eq_ignore_ascii_case(PAYEE));
+    assert!(claim["events"].as_array().unwrap().len() > 2, "{claim}");
+    let hex_run = text.split(|letter: char| !letter.is_ascii_hexdigit()).map(str::len).max().unwrap();
+    assert!(hex_run < 130, "a signature has 130 digits");
+    desk.run(&["claim", payment, "--out", name]).await.says(2, &[name, "exists"]);
+    desk.run(&["claim", "p_00000000000000000000000000000000"]).await.says(3, &["bursar log"]);
+    desk.is_private();
 }

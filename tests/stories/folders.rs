@@ -21,6 +21,7 @@ const ENDS: &[(&str, &str)] = &[
     ("paid", "paid"),
     ("paid_content_lost", "body_encoding"),
     ("paid_content_lost", "broken_answer"),
+    ("paid_content_lost", "seller_error"),
     ("needs_approval", "needs_approval"),
     ("pay", "payable"),
     ("stored", "stored"),
