@@ -3,7 +3,6 @@
 //! The seller runs in this process and makes its bytes as they go out, so the time is that of both ends on one machine.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     clippy::float_arithmetic,

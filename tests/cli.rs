@@ -40,6 +40,8 @@ mod policy_test;
 mod resume;
 #[path = "cli/secrets.rs"]
 mod secrets;
+#[path = "cli/seller_words.rs"]
+mod seller_words;
 #[path = "cli/stall.rs"]
 mod stall;
 #[path = "cli/terminal.rs"]

@@ -39,6 +39,7 @@ pub mod rules;
 pub mod site;
 pub mod tag;
 pub mod terms;
+pub mod unseen;
 
 pub use address_class::{AddressClass, classify};
 pub use asset::{Asset, AssetFault, AssetTable};

@@ -52,9 +52,9 @@ async fn what_is_stored_is_listed_shown_safely_and_copied_out() {
     let shown = desk.run(&["content", "show", &free[..8]]).await.done();
     let mut told = shown.lines();
     assert!(told.next().unwrap().contains("untrusted"), "{shown}");
-    assert_eq!(told.next(), Some("    | first\\u{1b}[2J\\u{202e}"));
+    assert_eq!(told.next(), Some("    | first\\u{1B}[2J\\u{202E}"));
     assert_eq!(told.next(), Some("    |     end of it"));
-    assert_eq!((told.next(), told.next()), (Some("    | last\\u{200b}"), None));
+    assert_eq!((told.next(), told.next()), (Some("    | last\\u{200B}"), None));
     desk.run(&["content", "show", &bought]).await.says(3, &["is no text", "bursar content export"]);
     desk.run(&["content", "show", &"0".repeat(64)]).await.says(3, &["nothing is stored"]);
     for bad in ["abc", "ABCDEF0123", "../../etc/passwd"] {

@@ -46,7 +46,7 @@ pub(crate) async fn bought(desk: &Desk, stall: &Stall, mebibytes: u64) -> Measur
     let url = format!("{}/big/{mebibytes}", stall.origin());
     to.write_all(format!("{}\n", call(&json!({"url": url}))).as_bytes()).await.unwrap();
     let mut line = String::new();
-    timeout(PATIENCE, BufReader::new(from).read_line(&mut line)).await.expect("an answer in time").unwrap();
+    timeout(PATIENCE, BufReader::new(from).read_line(&mut line)).await.unwrap().unwrap();
     let status = fs::read_to_string(format!("/proc/{}/status", serve.id().unwrap())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let peak_kib = peak.trim().strip_suffix(" kB").unwrap().parse().unwrap();

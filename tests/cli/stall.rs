@@ -73,6 +73,9 @@ impl Drop for Stall {
 
 fn answer(head: &str, port: u16) -> String {
     let path = head.split(' ').nth(1).unwrap_or_default();
+    if path.starts_with("/hostile") {
+        return hostile(path, head, port);
+    }
     if path.starts_with("/free/text") {
         return format!(
             "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{HOSTILE}",
@@ -100,7 +103,7 @@ fn kind(head: &str) -> Option<Vec<u8>> {
     let number: usize = path.strip_prefix("/free/kind/")?.parse().ok()?;
     let (content_type, _, body) = corpus().into_iter().nth(number)?;
     let start = format!("HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\nconnection: close\r\n");
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         let length = format!("content-length: {}\r\n\r\n", body.len());
         return Some([start.as_bytes(), length.as_bytes(), &body].concat());
     }
@@ -112,6 +115,48 @@ fn kind(head: &str) -> Option<Vec<u8>> {
     }
     reply.extend_from_slice(b"0\r\n\r\n");
     Some(reply)
+}
+
+/// Words that hide, reorder, end lines and go on for long, and a mark in the middle of every one of them.
+pub(crate) fn hostile_words() -> String {
+    format!(
+        "{MARK}\u{1b}[2J\u{9b}31m\u{202e}\u{200b}\u{2066}\u{e0041}\u{fe0f}\u{3164}\u{feff}\nline two {}",
+        "Q".repeat(600)
+    )
+}
+
+/// What the hostile words begin with.
+pub(crate) const MARK: &str = "MARK";
+
+/// A seller that puts them wherever it may speak. Every path below `/hostile` puts them somewhere else.
+fn hostile(path: &str, head: &str, port: u16) -> String {
+    let words = hostile_words();
+    let plain: String = words.chars().filter(char::is_ascii_graphic).collect();
+    if path.starts_with("/hostile/redirect") {
+        return format!("HTTP/1.1 302 Found\r\nlocation: https://evil.example/{plain}\r\ncontent-length: 0\r\n\r\n");
+    }
+    if is_paid(head) {
+        let claim =
+            json!({"success": false, "errorReason": words, "transaction": words, "network": words, "payer": words});
+        let claim = STANDARD.encode(claim.to_string());
+        return format!(
+            "HTTP/1.1 200 OK\r\npayment-response: {claim}\r\ncontent-type: text/{plain}\r\nx-words: {plain}\r\n\
+             content-length: {}\r\nconnection: close\r\n\r\n{words}",
+            words.len()
+        );
+    }
+    let word = |name: &str, honest: &str| if path.ends_with(name) { words.clone() } else { honest.to_owned() };
+    let terms = json!({
+        "x402Version": 2, "error": words, "extensions": {&words: words},
+        "resource": {"url": format!("https://{HOST}:{port}{path}"), "description": words, "mimeType": words},
+        "accepts": [{
+            "scheme": word("scheme", "exact"), "network": word("network", "eip155:84532"),
+            "amount": word("amount", "50000"), "payTo": word("payee", PAYEE), "maxTimeoutSeconds": 60,
+            "asset": word("asset", "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
+            "extra": {"name": word("name", "USDC"), "version": word("version", "2"), &words: words},
+        }],
+    });
+    page("402 Payment Required", "payment-required", &terms.to_string())
 }
 
 fn is_paid(head: &str) -> bool {
