@@ -18,7 +18,9 @@ use bursar_policy::terms::Terms;
 use bursar_vault::guarded::{self, GuardFault};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::frame::{self, FrameFault, HEADER_BYTES};
-use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, PROTOCOL, Receipt, Report, Signed, Status, Welcome};
+use bursar_vault::protocol::{
+    AgentAsk, AgentReply, Claimed, PROTOCOL, Recalled, Receipt, Report, Signed, Status, Wanted, Welcome,
+};
 use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -366,6 +368,18 @@ impl Conversation {
     pub async fn decline(&mut self, errand: &Errand, refusals: &[Refusal]) -> Result<(), WalletFault> {
         match self.link.ask(&AgentAsk::Decline { errand: errand.clone(), refusals: refusals.to_vec() }).await? {
             AgentReply::Noted => Ok(()),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Asks what was delivered before; `None` when nothing of the kind was.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when the vault cannot be asked.
+    pub async fn recall(&mut self, wanted: Wanted) -> Result<Option<Recalled>, WalletFault> {
+        match self.link.ask(&AgentAsk::Recall(wanted)).await? {
+            AgentReply::Recalled(found) => Ok(found.map(|found| *found)),
             _ => Err(WalletFault::OutOfTurn),
         }
     }

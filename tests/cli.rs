@@ -14,16 +14,22 @@ mod bad_rules;
 mod budgets;
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/content.rs"]
+mod content;
 #[path = "cli/desk.rs"]
 mod desk;
 #[path = "cli/explain.rs"]
 mod explain;
 #[path = "crash/farewell.rs"]
 mod farewell;
+#[path = "cli/fidelity.rs"]
+mod fidelity;
 #[path = "cli/first_steps.rs"]
 mod first_steps;
 #[path = "cli/install.rs"]
 mod install;
+#[path = "cli/large.rs"]
+mod large;
 #[path = "cli/mandates.rs"]
 mod mandates;
 #[path = "cli/policy_replay.rs"]
@@ -34,6 +40,8 @@ mod policy_test;
 mod resume;
 #[path = "cli/secrets.rs"]
 mod secrets;
+#[path = "cli/seller_words.rs"]
+mod seller_words;
 #[path = "cli/stall.rs"]
 mod stall;
 #[path = "cli/terminal.rs"]

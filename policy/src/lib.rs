@@ -31,6 +31,7 @@ pub mod money;
 pub mod network_name;
 pub mod offer;
 pub mod path_prefix;
+pub mod pointer;
 pub mod quantity;
 pub mod quoted;
 pub mod refusal;
@@ -38,6 +39,7 @@ pub mod rules;
 pub mod site;
 pub mod tag;
 pub mod terms;
+pub mod unseen;
 
 pub use address_class::{AddressClass, classify};
 pub use asset::{Asset, AssetFault, AssetTable};
@@ -55,6 +57,7 @@ pub use mandate::{Mandate, MandateFault, Payees, against_asking, against_paying}
 pub use money::{Amount, AmountFault, Currency, Money};
 pub use offer::{Challenge, Offer, Said, Version};
 pub use path_prefix::PathPrefix;
+pub use pointer::Pointer;
 pub use quoted::Quoted;
 pub use refusal::{Audience, Question, Refusal, Severity, in_order};
 pub use rules::draft::{ContentMode, Draft, Setting};

@@ -75,12 +75,12 @@ impl fmt::Debug for Span {
 
 text_form!(Span, "a length of time as a string such as \"5m\"");
 
-/// A number of bytes, written `512 B`, `256 KiB` or `4 MiB`; never zero.
+/// A number of bytes, written `512 B`, `256 KiB`, `4 MiB` or `1 GiB`; never zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteSize(u64);
 
 /// Units of a [`ByteSize`], largest first.
-const SIZE_UNITS: [(&str, u64); 3] = [(" MiB", 1 << 20), (" KiB", 1 << 10), (" B", 1)];
+const SIZE_UNITS: [(&str, u64); 4] = [(" GiB", 1 << 30), (" MiB", 1 << 20), (" KiB", 1 << 10), (" B", 1)];
 
 impl ByteSize {
     /// `bytes`; `None` for zero.
@@ -98,7 +98,7 @@ impl ByteSize {
 
 /// Why a text is not a [`ByteSize`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a size is a whole number above zero, a space and one of B, KiB, MiB, as in `256 KiB`")]
+#[error("a size is a whole number above zero, a space and one of B, KiB, MiB, GiB, as in `256 KiB`")]
 pub struct ByteSizeFault;
 
 impl FromStr for ByteSize {

@@ -20,6 +20,7 @@ use crate::tag::Tag;
 mod breaker;
 mod build;
 mod caution;
+mod content;
 pub mod draft;
 mod fault;
 mod hosts;
@@ -27,6 +28,7 @@ mod limits;
 
 pub use self::breaker::Breaker;
 pub use self::caution::Caution;
+pub use self::content::Keeping;
 pub use self::draft::{ContentMode, FirstPayee, MandateNeed, OnChange, OnSecurityRefusal, Setting};
 pub use self::fault::RuleFault;
 pub use self::hosts::HostRule;
@@ -54,6 +56,7 @@ pub struct Rules {
     breaker: Breaker,
     max_lifetime_s: u64,
     repeat_window_s: u64,
+    keeping: Keeping,
     body_cap_bytes: u64,
     loopback: BTreeMap<Host, IpAddr>,
     ca_file: Option<String>,
@@ -271,10 +274,22 @@ impl Rules {
         self.repeat_window_s
     }
 
-    /// How much of an answer is kept, in bytes.
+    /// How much of an answer is kept, in bytes, where the host has no own size.
     #[must_use]
     pub const fn body_cap_bytes(&self) -> u64 {
         self.body_cap_bytes
+    }
+
+    /// How much of an answer from `site` is kept, in bytes.
+    #[must_use]
+    pub fn body_cap_of(&self, site: &Site) -> u64 {
+        self.host_rule(site).map_or(self.body_cap_bytes, HostRule::body_cap_bytes)
+    }
+
+    /// How much of all answers together is kept, and for how long.
+    #[must_use]
+    pub const fn keeping(&self) -> Keeping {
+        self.keeping
     }
 
     /// How much of an answer from `site` the model sees; nothing when no rule covers it.

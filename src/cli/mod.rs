@@ -8,7 +8,9 @@ mod terminal;
 
 mod approval;
 mod check;
+mod claim;
 mod connect;
+mod content;
 #[cfg(feature = "demo")]
 mod demo;
 mod explain;
@@ -89,6 +91,11 @@ enum Command {
     Log(ledger_log::Log),
     // Said by the command itself, whose help has more than one paragraph.
     Check(check::Check),
+    /// Write everything that is known of a payment to one file, for a claim against its seller
+    Claim(claim::Claim),
+    /// List, show, copy out or prune what was fetched and bought
+    #[command(subcommand)]
+    Content(content::Content),
     /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying
     Explain(explain::Explain),
     /// Try rules out: on your own stories, and on the ledger's past
@@ -160,6 +167,8 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Reload(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
         Command::Check(command) => command.run(profile),
+        Command::Claim(command) => command.run(profile),
+        Command::Content(command) => command.run(profile),
         Command::Explain(command) => command.run(profile),
         Command::Policy(command) => command.run(profile),
         Command::Install(_) => Ok(Exit::Done),

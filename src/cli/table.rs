@@ -1,14 +1,17 @@
 //! What people look at: tables, lines, times and money. The only file of the command line that prints.
 
-use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
+use bursar_policy::unseen::{Lines, is_unseen, written_out};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::exit::Stop;
+
+/// The most characters of a stranger's words inside a line of ours.
+const REMARK_CHARS: usize = 140;
 
 /// Writes `text` and a line end to standard output.
 ///
@@ -27,8 +30,7 @@ pub(super) fn say(text: &str) -> Result<(), Stop> {
 ///
 /// When standard output is closed.
 pub(super) fn say_json(value: &impl serde::Serialize) -> Result<(), Stop> {
-    let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
-    say(&text)
+    say(&json_line(value).map_err(std::io::Error::from)?)
 }
 
 /// Writes `text` to standard error. A closed standard error is nothing to report anywhere.
@@ -37,25 +39,50 @@ pub(super) fn complain(text: &str) {
     if writeln!(err, "{}", visible(text)).is_err() {}
 }
 
-/// The text with everything that could steer a terminal or hide in it spelled out. Line ends stay.
+/// The text with everything that could steer a terminal or hide in it spelled out. Line ends and tabs stay.
 ///
 /// What people look at holds words that came from a seller or from `serve`, which hostile bytes have passed through.
-fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unseen) {
-        return Cow::Borrowed(text);
-    }
-    let spelled =
-        |letter: char| if is_unseen(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
-    Cow::Owned(text.chars().map(spelled).collect())
+fn visible(text: &str) -> String {
+    written_out(text, usize::MAX, Lines::Keep).0
 }
 
-/// Control characters but the line end, and the marks that reorder, join or hide text (Unicode categories Cc and Cf, as
-/// far as they matter to a terminal).
-const fn is_unseen(letter: char) -> bool {
-    matches!(letter,
-        '\0'..='\x09' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+/// `value` as one line of JSON, with everything unseen in its texts as JSON's own escapes, so that it stays JSON.
+fn json_line(value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+    let text = serde_json::to_string(value)?;
+    let mut line = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_unseen(letter) {
+            let mut units = [0_u16; 2];
+            line.extend(letter.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            line.push(letter);
+        }
+    }
+    Ok(line)
+}
+
+/// Writes a stranger's words to standard output, each line behind a mark that none of them can fake the absence of.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say_untrusted(words: &str) -> Result<(), Stop> {
+    words.lines().try_for_each(|line| say(&format!("    | {line}")))
+}
+
+/// A stranger's words inside a line of ours: one line, at most 140 characters.
+pub(super) fn remark(words: &str) -> String {
+    let mut letters = words.chars();
+    let kept: String = letters.by_ref().take(REMARK_CHARS).collect();
+    let (shown, cut) = written_out(&kept, REMARK_CHARS, Lines::WriteOut);
+    if cut || letters.next().is_some() { format!("{shown}…") } else { shown }
+}
+
+/// A number of bytes for people: whole units of 1024, rounded up.
+pub(super) fn size(bytes: u64) -> String {
+    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let unit = units.into_iter().find(|(_, unit)| *unit <= bytes);
+    unit.map_or_else(|| format!("{bytes} B"), |(name, unit)| format!("{} {name}", bytes.div_ceil(unit)))
 }
 
 /// A table with a head; columns named in `right` (from 0) are right-aligned.
@@ -124,9 +151,28 @@ mod tests {
     fn nothing_that_is_said_can_steer_a_terminal() {
         let hostile = "a\u{1b}[2J\u{9b}31m\rb\u{202e}c\u{200b}d\u{e0041}e\tf";
         let shown = visible(hostile);
-        assert!(!shown.chars().any(is_unseen), "{shown}");
-        assert!(shown.starts_with("a\\u{1b}[2J") && shown.ends_with('f'), "{shown}");
-        assert_eq!(visible("one\ntwo ✓ é"), "one\ntwo ✓ é");
+        assert!(!shown.chars().any(|letter| letter != '\n' && letter != '\t' && is_unseen(letter)), "{shown}");
+        assert!(shown.starts_with("a\\u{1B}[2J") && shown.ends_with("e\tf"), "{shown}");
+        assert_eq!(visible("one\ntwo ✓ é █░"), "one\ntwo ✓ é █░");
+    }
+
+    #[test]
+    fn json_stays_json_and_says_the_same_with_nothing_unseen_in_it() {
+        let hostile = "a\u{1b}[2J\u{202e}\u{e0041}\u{10ffff}\"\\\n é 🙂";
+        let line = json_line(&[hostile]).unwrap();
+        assert!(!line.chars().any(is_unseen), "{line}");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&line).unwrap(), [hostile]);
+    }
+
+    #[test]
+    fn a_remark_is_one_short_line() {
+        assert_eq!(remark("https://a.example/x"), "https://a.example/x");
+        assert_eq!(remark("a\nb\tc\u{202e}"), "a\\u{A}b\\u{9}c\\u{202E}");
+        for long in ["x".repeat(141), "\u{200b}".repeat(30), "é".repeat(200)] {
+            let shown = remark(&long);
+            assert!(shown.chars().count() <= 141 && shown.ends_with('…'), "{shown}");
+        }
+        assert_eq!(remark(&"x".repeat(140)), "x".repeat(140));
     }
 
     #[test]

@@ -136,7 +136,12 @@ impl ContentStore {
         Ok(store)
     }
 
-    /// The folder.
+    /// The folder as it was opened.
+    pub(super) fn folder(&self) -> &OwnedFd {
+        &self.folder
+    }
+
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -178,6 +183,22 @@ impl ContentStore {
     ///
     /// [`ContentFault::Missing`] when nothing readable is there, [`ContentFault::Damaged`] when the bytes changed.
     pub fn head(&self, digest: &Digest, max_bytes: usize) -> Result<ContentHead, ContentFault> {
+        let mut head = ContentHead { bytes: Vec::new(), more: false };
+        self.each_piece(digest, |piece| {
+            let room = max_bytes.saturating_sub(head.bytes.len());
+            head.bytes.extend_from_slice(piece.get(..room).unwrap_or(piece));
+            head.more |= piece.len() > room;
+            Ok(())
+        })?;
+        Ok(head)
+    }
+
+    /// Hands the content `digest` to `take`, piece by piece, and says at the end whether it was all of it and unchanged.
+    pub(super) fn each_piece(
+        &self,
+        digest: &Digest,
+        mut take: impl FnMut(&[u8]) -> Result<(), ContentFault>,
+    ) -> Result<(), ContentFault> {
         let missing = || ContentFault::Missing { digest: *digest };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.folder, digest.to_string(), flags, Mode::empty()).map_err(|_| missing())?;
@@ -186,7 +207,6 @@ impl ContentStore {
             return Err(missing());
         }
         let mut file = File::from(fd);
-        let mut head = ContentHead { bytes: Vec::new(), more: false };
         let mut hash = Sha256::new();
         let mut block = [0_u8; 16 * 1024];
         loop {
@@ -197,14 +217,12 @@ impl ContentStore {
                 Err(_) => return Err(missing()),
             };
             hash.update(piece);
-            let room = max_bytes.saturating_sub(head.bytes.len());
-            head.bytes.extend_from_slice(piece.get(..room).unwrap_or(piece));
-            head.more |= piece.len() > room;
+            take(piece)?;
         }
         if digest_of(hash) != *digest {
             return Err(ContentFault::Damaged { digest: *digest });
         }
-        Ok(head)
+        Ok(())
     }
 
     /// Deletes unfinished files that no process is writing any more. What it cannot see or delete stays; the next
@@ -239,7 +257,7 @@ impl ContentStore {
         Ok(())
     }
 
-    fn unwritable(&self, error: &io::Error) -> ContentFault {
+    pub(super) fn unwritable(&self, error: &io::Error) -> ContentFault {
         let path = self.path.display().to_string();
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
@@ -286,13 +304,20 @@ impl Writer {
     pub fn finish(mut self, fullness: Fullness) -> Result<StoredContent, ContentFault> {
         self.file.sync_data().map_err(|error| self.store.unwritable(&error))?;
         let digest = digest_of(std::mem::take(&mut self.hash));
-        if let Some(name) = &self.name {
+        let bytes = self.bytes;
+        self.finish_as(&digest.to_string())?;
+        Ok(StoredContent { digest, bytes, truncated: fullness == Fullness::Truncated })
+    }
+
+    /// Gives what was written the name `name`, in one step, without waiting for the disk.
+    pub(super) fn finish_as(mut self, name: &str) -> Result<(), ContentFault> {
+        if let Some(partial) = &self.name {
             let folder = &self.store.folder;
-            rustix::fs::renameat(folder, name, folder, digest.to_string())
+            rustix::fs::renameat(folder, partial, folder, name)
                 .map_err(|error| self.store.unwritable(&error.into()))?;
         }
         self.name = None;
-        Ok(StoredContent { digest, bytes: self.bytes, truncated: fullness == Fullness::Truncated })
+        Ok(())
     }
 }
 

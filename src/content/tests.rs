@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use bursar_policy::Digest;
+use bursar_policy::{Digest, Errand, Method};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{ContentFault, ContentHead, ContentStore, Fullness, StoredContent};
+use super::{ContentFault, ContentHead, ContentKind, ContentStore, Fullness, Note, StoredContent};
 
 fn folder() -> (TempDir, ContentStore) {
     let dir = TempDir::new().unwrap();
@@ -185,4 +185,45 @@ proptest! {
         prop_assert_eq!(&head.bytes, &all[..asked.min(all.len())]);
         prop_assert_eq!(head.more, all.len() > asked);
     }
+}
+
+#[test]
+fn a_note_is_found_by_the_body_and_by_the_request_and_the_newest_counts() {
+    let (_dir, store) = folder();
+    let errand = |path: &str| Errand::new(format!("https://api.example.com{path}").parse().unwrap(), Method::Get);
+    let (a, b) = (errand("/a"), errand("/b"));
+    let same = keep(&store, &[b"same"], Fullness::Whole);
+    let other = keep(&store, &[b"other"], Fullness::Truncated);
+    let first = Note::new(&a, 200, &same, ContentKind::Json, 100);
+    let second = Note::new(&b, 404, &same, ContentKind::Text, 200);
+    let third = Note::new(&a, 200, &other, ContentKind::Json, 300);
+    store.note(&a.subject(), &first).unwrap();
+    store.note(&b.subject(), &second).unwrap();
+    assert_eq!(store.note_of(&same.digest), Some(second.clone()));
+    assert_eq!((store.note_to(&a.subject()), store.note_to(&b.subject())), (Some(first), Some(second)));
+    store.note(&a.subject(), &third).unwrap();
+    assert_eq!((store.note_to(&a.subject()), store.note_of(&other.digest)), (Some(third.clone()), Some(third)));
+    assert_eq!((store.note_to(&errand("/c").subject()), store.note_of(&Digest::of(b"never"))), (None, None));
+    let notes: Vec<String> = names(&store).into_iter().filter(|name| name.starts_with('.')).collect();
+    assert_eq!(notes.len(), 4, "{notes:?}");
+    assert!(notes.iter().all(|name| mode(&store.path().join(name)) == 0o600));
+}
+
+#[test]
+fn a_note_that_was_changed_into_nonsense_or_into_another_bodys_is_none() {
+    let (_dir, store) = folder();
+    let errand = Errand::new("https://api.example.com/a".parse().unwrap(), Method::Get);
+    let kept = keep(&store, &[b"body"], Fullness::Whole);
+    store.note(&errand.subject(), &Note::new(&errand, 200, &kept, ContentKind::Json, 100)).unwrap();
+    let path = store.path().join(format!(".of-{}", kept.digest));
+    let other = Digest::of(b"other");
+    fs::copy(&path, store.path().join(format!(".of-{other}"))).unwrap();
+    assert_eq!(store.note_of(&other), None);
+    for nonsense in ["", "{}", "null", "[1]"] {
+        fs::write(&path, nonsense).unwrap();
+        assert_eq!(store.note_of(&kept.digest), None, "{nonsense}");
+    }
+    fs::remove_file(&path).unwrap();
+    symlink("/etc/passwd", &path).unwrap();
+    assert_eq!(store.note_of(&kept.digest), None);
 }

@@ -1,22 +1,18 @@
 //! Steps 10 to 13: the paid leg. A signature is outside from its first byte on, so every end carries a receipt.
 
-use bursar_policy::ContentMode;
-use bursar_policy::{Errand, Rules};
+use bursar_policy::Rules;
 use bursar_tools::SellerText;
-use bursar_tools::payments::{Content, ContentKind, Purchase, Reason, Shown};
+use bursar_tools::payments::{Content, Purchase, Reason};
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
-use bursar_vault::protocol::{ContentRef, Delivery, Report, SettlementClaim, Signed};
+use bursar_vault::protocol::{Delivery, Report, SettlementClaim, Signed};
 
 use super::end::End;
 use super::visit::Visit;
 use super::{Buyer, told};
-use crate::net::{FaultCode, Limits, Reply, Resolver};
+use crate::net::{FaultCode, Reply, Resolver};
 use crate::wallet::Conversation;
-use crate::wire::{Claim, Envelope, HeaderView, payment_header, read_claim};
-
-/// The most text of a body that a model is shown, in bytes; the tools cut once more at their own cap.
-const TEXT_BYTES: usize = 10 * 1024;
+use crate::wire::{Claim, Envelope, HeaderView, read_claim};
 
 /// A signed payment and the way to its seller.
 #[derive(Debug)]
@@ -44,7 +40,7 @@ impl<R: Resolver> Buyer<R> {
         progress: &Progress,
     ) -> Purchase {
         progress.at(Stage::Paying);
-        let Delivered { report, content, trouble } = match self.send_paid(&paying).await {
+        let Delivered { report, content, trouble } = match self.offer(rules, &paying, progress).await {
             Ok(reply) => {
                 failpoint::reach("serve-sent");
                 progress.at(Stage::Storing);
@@ -77,29 +73,17 @@ impl<R: Resolver> Buyer<R> {
         told::bought(receipt, &outcome, content, trouble, seller_says)
     }
 
-    async fn send_paid(&self, paying: &Paying) -> Result<Reply, Reason> {
-        let Paying { visit, signed, envelope } = paying;
-        let header = payment_header(envelope, &signed.payment, &signed.authorization, &signed.signature)
-            .map_err(|fault| Reason::new("unsendable", fault.to_string()))?;
-        let ask = visit
-            .ask
-            .clone()
-            .with_header(header.name(), header.value())
-            .map_err(|fault| Reason::new("unsendable", fault.to_string()))?;
-        visit.exchange.send(&ask, &Limits::paid()).await.map_err(|fault| no_answer(fault.code()))
-    }
-
     async fn keep(&self, rules: &Rules, paying: &Paying, reply: Reply) -> Delivered {
         let status = reply.status();
         let settlement = settlement(&reply);
         failpoint::reach("serve-answered");
-        let stored = self.store(rules, reply).await;
+        let stored = self.store(rules, &paying.visit.errand.site, reply).await;
         failpoint::reach("serve-content-stored");
         let (kept, broken) = match stored {
             Ok((stored, kind)) => (Some(stored.content(kind)), stored.note()),
             Err(lost) => (None, Some(End::from(lost).into_reason())),
         };
-        let content = kept.as_ref().map(|kept| self.shown(rules, &paying.visit.errand, kept, status));
+        let content = kept.as_ref().map(|kept| self.shown(rules, &paying.visit.errand.site, kept, status));
         let content_error = broken.as_ref().map(|reason| reason.sentence().to_owned());
         let trouble = match status {
             200..=299 => broken.map(|reason| Reason::new(reason.code().to_owned(), NOT_WHOLE)),
@@ -109,23 +93,6 @@ impl<R: Resolver> Buyer<R> {
         };
         let delivery = Delivery::Answer { status, content: kept, content_error };
         Delivered { report: Report { delivery, settlement }, content, trouble }
-    }
-
-    /// What the operator's rule for the host lets the model see of stored content.
-    pub(super) fn shown(&self, rules: &Rules, errand: &Errand, content: &ContentRef, status: u16) -> Content {
-        let kind = ContentKind::named(&content.kind);
-        let shown = match rules.content_mode(&errand.site) {
-            ContentMode::Withhold => Shown::Withheld,
-            ContentMode::File => Shown::File(self.content.path_of(&content.digest).display().to_string()),
-            ContentMode::Text => match self.content.head(&content.digest, TEXT_BYTES) {
-                Ok(head) => Shown::Text(SellerText::from_bytes(&head.bytes)),
-                Err(fault) => {
-                    tracing::warn!("stored content cannot be shown: {fault}");
-                    Shown::Withheld
-                }
-            },
-        };
-        Content { status, kind, bytes: content.bytes, digest: content.digest, truncated: content.truncated, shown }
     }
 }
 
@@ -151,7 +118,7 @@ fn settlement(reply: &Reply) -> Option<SettlementClaim> {
 /// What the model hears when goods came that are not whole.
 const NOT_WHOLE: &str = "the payment is with the seller, and what it delivered did not come whole or could not be kept";
 
-fn no_answer(code: FaultCode) -> Reason {
+pub(super) fn no_answer(code: FaultCode) -> Reason {
     Reason::new(
         code.as_str(),
         "the payment may be with the seller, and no usable answer came back; the amount counts as spent",

@@ -27,6 +27,14 @@ impl End {
         Self::fault("internal_error", format!("{sentence}; nothing was paid, and this is a bug to report"))
     }
 
+    /// More is stored than the operator's rules allow, and this would cost nothing.
+    pub(super) fn content_full() -> Self {
+        Self::fault(
+            "content_full",
+            "more is stored than the operator's rules allow; ask the operator, a person, to run `bursar content prune`",
+        )
+    }
+
     /// The client cancelled before money was set aside.
     pub(super) fn given_up() -> Self {
         Self::fault("cancelled", "the call was cancelled before anything was signed; call again to start anew")

@@ -7,6 +7,9 @@
 mod deliver;
 mod end;
 mod inspect;
+mod offer;
+mod recall;
+mod shown;
 mod told;
 mod verify;
 mod visit;
@@ -15,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use bursar_policy::{Digest, Errand, Money, Rules, Setting, Terms, Vetted, judge, may_visit};
-use bursar_tools::payments::{Content, Payments, Price, Purchase, Quote, Reason, Standing};
+use bursar_tools::payments::{Content, Payments, Price, Purchase, Quote, Reason, Recall, Standing, Wanted};
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
 use bursar_vault::profile::Profile;
@@ -29,6 +32,7 @@ use crate::wire::{Demand, Envelope};
 use deliver::Paying;
 use end::End;
 pub use inspect::{Inspection, Verdict};
+pub use offer::Pauses;
 use visit::{Seen, Visit};
 
 /// The shell's implementation of the tools: it has the network and the content folder, and asks the vault for the rest.
@@ -38,6 +42,7 @@ pub struct Buyer<R> {
     resolver: R,
     content: ContentStore,
     home: PathBuf,
+    pauses: Pauses,
     tls: Mutex<Option<(Digest, Tls)>>,
 }
 
@@ -45,7 +50,20 @@ impl<R: Resolver> Buyer<R> {
     /// A buyer for `profile` that spends through `wallet` and finds sellers with `resolver`.
     #[must_use]
     pub fn new(profile: &Profile, wallet: Wallet, resolver: R, content: ContentStore) -> Self {
-        Self { wallet, resolver, content, home: profile.home().to_owned(), tls: Mutex::new(None) }
+        Self {
+            wallet,
+            resolver,
+            content,
+            home: profile.home().to_owned(),
+            pauses: Pauses::default(),
+            tls: Mutex::new(None),
+        }
+    }
+
+    /// The same with other pauses before a payment is offered again.
+    #[must_use]
+    pub fn pausing(self, pauses: Pauses) -> Self {
+        Self { pauses, ..self }
     }
 
     async fn purchase(&self, errand: &Errand, body: Option<Vec<u8>>, progress: &Progress) -> Result<Purchase, End> {
@@ -55,7 +73,7 @@ impl<R: Resolver> Buyer<R> {
         failpoint::reach("serve-claimed");
         match claimed {
             Claimed::New => self.buy(&mut vault, errand, body, progress).await,
-            Claimed::Repeat(past) => Ok(self.recall(&vault, errand, &past)),
+            Claimed::Repeat(past) => Ok(self.past(&vault, errand, &past)),
             Claimed::Resend(signed) => Ok(self.send_again(&mut vault, errand, body, *signed, progress).await),
         }
     }
@@ -126,8 +144,8 @@ impl<R: Resolver> Buyer<R> {
     }
 
     /// Bought before: the result of then, with nothing sent.
-    fn recall(&self, vault: &Conversation, errand: &Errand, past: &Past) -> Purchase {
-        told::past(past, |content, status| self.shown(&vault.rules(), errand, content, status))
+    fn past(&self, vault: &Conversation, errand: &Errand, past: &Past) -> Purchase {
+        told::past(past, |content, status| self.shown(&vault.rules(), &errand.site, content, status))
     }
 
     /// Steps 3 to 7: from an errand to terms that the rules allow, or to an answer that costs nothing.
@@ -221,6 +239,10 @@ enum Judged {
 impl<R: Resolver + 'static> Payments for Buyer<R> {
     async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Purchase {
         self.purchase(&errand, body, &progress).await.unwrap_or_else(End::into_purchase)
+    }
+
+    async fn recall(&self, wanted: Wanted) -> Recall {
+        self.copy(wanted).await.unwrap_or_else(|end| Recall::Not(end.into_reason()))
     }
 
     async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {

@@ -5,7 +5,8 @@ use bursar_tools::payments::{Content, Reason};
 
 use super::Buyer;
 use super::end::End;
-use crate::content::{ContentFault, ContentKind, Fullness, StoredContent};
+use crate::clock;
+use crate::content::{ContentFault, ContentKind, Fullness, Note, StoredContent};
 use crate::net::{Ask, BodyEnd, Exchange, Limits, Reply, Resolver, pin};
 use crate::wallet::Conversation;
 use crate::wire::challenge::MAX_BODY_BYTES;
@@ -49,14 +50,16 @@ impl<R: Resolver> Buyer<R> {
 
     /// Sends the request without money and reads the answer.
     pub(super) async fn ask_bare(&self, rules: &Rules, visit: &Visit) -> Result<Seen, End> {
-        let reply = visit.exchange.send(&visit.ask, &Limits::bare()).await?;
+        let limits = Limits::bare().for_body(rules.body_cap_of(&visit.errand.site));
+        let reply = visit.exchange.send(&visit.ask, &limits).await?;
         match reply.status() {
             402 => self.read_402(rules, visit, reply).await,
             300..=399 => Err(End::No(vec![redirect(&reply)])),
             status => {
-                self.content.room()?;
-                let (stored, kind) = self.store(rules, reply).await?;
-                let content = self.shown(rules, &visit.errand, &stored.content(kind), status);
+                self.may_keep_more(rules)?;
+                let (stored, kind) = self.store(rules, &visit.errand.site, reply).await?;
+                self.note(&visit.errand, status, &stored, kind);
+                let content = self.shown(rules, &visit.errand.site, &stored.content(kind), status);
                 Ok(Seen::Free { content, note: stored.note() })
             }
         }
@@ -70,22 +73,46 @@ impl<R: Resolver> Buyer<R> {
         match read(HeaderView::new(&headers), &bytes)? {
             Found::Demand(demand) => Ok(Seen::Demand(demand)),
             Found::NotX402(rail) => {
-                self.content.room()?;
+                self.may_keep_more(rules)?;
                 let mut writer = self.content.writer()?;
                 writer.write(&bytes)?;
                 let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
                 let stored = Stored { kept: writer.finish(fullness)?, end };
-                let content = self.shown(rules, &visit.errand, &stored.content(kind), 402);
+                self.note(&visit.errand, 402, &stored, kind);
+                let content = self.shown(rules, &visit.errand.site, &stored.content(kind), 402);
                 Ok(Seen::Free { content, note: Some(Reason::new(rail.code(), rail.sentence())) })
             }
         }
     }
 
+    /// Says no to keeping what costs nothing, while there is no room for it on the disk or in the operator's rules.
+    fn may_keep_more(&self, rules: &Rules) -> Result<(), End> {
+        self.content.room()?;
+        match rules.keeping().max_bytes {
+            Some(most) if most < self.content.total()? => Err(End::content_full()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes down where a body came from that cost nothing, so that it can be read again. Without the note it cannot,
+    /// and nothing else is lost.
+    fn note(&self, errand: &Errand, status: u16, stored: &Stored, kind: ContentKind) {
+        let note = Note::new(errand, status, &stored.kept, kind, clock::now_s());
+        if let Err(fault) = self.content.note(&errand.subject(), &note) {
+            tracing::warn!("a note beside stored content could not be written: {fault}");
+        }
+    }
+
     /// Puts the body of `reply` into the content folder, up to the rules' cap.
-    pub(super) async fn store(&self, rules: &Rules, reply: Reply) -> Result<(Stored, ContentKind), ContentFault> {
+    pub(super) async fn store(
+        &self,
+        rules: &Rules,
+        site: &Site,
+        reply: Reply,
+    ) -> Result<(Stored, ContentKind), ContentFault> {
         let kind = ContentKind::of_headers(reply.values("content-type"));
         let mut writer = self.content.writer()?;
-        let end = reply.into_body().read_into(rules.body_cap_bytes(), |piece| writer.write(piece)).await?;
+        let end = reply.into_body().read_into(rules.body_cap_of(site), |piece| writer.write(piece)).await?;
         let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
         Ok((Stored { kept: writer.finish(fullness)?, end }, kind))
     }

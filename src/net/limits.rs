@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// How fast a body has to come at least, beyond the time that every leg has.
+const BYTES_A_SECOND: u64 = 512 * 1024;
+
 /// The deadlines and header caps of one leg.
 ///
 /// The body has no cap here: the reader of a [`Body`](super::Body) names it, because a price list and a bought file
@@ -38,10 +41,31 @@ impl Limits {
         }
     }
 
+    /// The same, with a second more in all for every 512 KiB of a body that may have `cap_bytes`: a large one may take
+    /// its time, but not fall silent.
+    #[must_use]
+    pub fn for_body(self, cap_bytes: u64) -> Self {
+        let more = Duration::from_secs(cap_bytes.checked_div(BYTES_A_SECOND).unwrap_or_default());
+        Self { total: self.total.saturating_add(more), ..self }
+    }
+
     /// For the leg that carries a payment: a seller may settle on its chain before it answers, so the header may
     /// take 90 s and the whole leg 120 s. Hanging up early would only turn a sale into an unresolved one.
     #[must_use]
     pub const fn paid() -> Self {
         Self { header: Duration::from_secs(90), total: Duration::from_secs(120), ..Self::bare() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_body_has_more_time_and_a_small_one_has_not() {
+        assert_eq!(Limits::paid().for_body(256 * 1024), Limits::paid());
+        let large = Limits::paid().for_body(256 << 20);
+        assert_eq!(large.total, Duration::from_secs(120 + 512));
+        assert_eq!(Limits { total: Limits::paid().total, ..large }, Limits::paid(), "nothing else changes");
     }
 }

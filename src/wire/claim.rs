@@ -12,7 +12,7 @@ use super::json::{self, Members};
 pub const MAX_CLAIM_BYTES: usize = 16 * 1024;
 
 /// The longest reason that is kept, in characters.
-pub const MAX_REASON_CHARS: usize = 200;
+pub const MAX_REASON_CHARS: usize = 140;
 
 /// The longest network name that is kept, in characters; CAIP-2 allows 41.
 const MAX_NETWORK_CHARS: usize = 64;

@@ -13,6 +13,7 @@ pub mod header;
 mod json;
 mod offer;
 pub mod payment;
+pub mod pointed;
 pub mod rail;
 pub mod unreadable;
 
@@ -22,6 +23,7 @@ pub use envelope::{Envelope, EnvelopeFault};
 pub use header::HeaderView;
 pub use json::JsonFault;
 pub use payment::{PaymentHeader, Unsendable, payment_header};
+pub use pointed::{Pointed, pointed};
 pub use rail::NotX402;
 pub use unreadable::{Place, Unreadable};
 

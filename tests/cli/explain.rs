@@ -24,16 +24,26 @@ pub(crate) async fn beside(stall: &Stall) -> Desk {
 
 /// What a model is told that fetches `url` by a `serve` of its own.
 pub(crate) async fn fetched(desk: &Desk, url: &str) -> Value {
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-        "name": "x402_fetch", "arguments": {"url": url},
+    asked(desk, json!({"url": url})).await
+}
+
+/// What a model is told that calls x402_fetch with `arguments`, by a `serve` of its own.
+pub(crate) async fn asked(desk: &Desk, arguments: Value) -> Value {
+    let call = call(&arguments);
+    let answer: Value = serde_json::from_str(&desk.typing(&["serve"], &call.to_string()).await.done()).unwrap();
+    answer["result"]["structuredContent"].clone()
+}
+
+/// One call of x402_fetch, as a client of the present revision makes it.
+pub(crate) fn call(arguments: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "x402_fetch", "arguments": arguments,
         "_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "cli", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {},
         },
-    }});
-    let answer: Value = serde_json::from_str(&desk.typing(&["serve"], &call.to_string()).await.done()).unwrap();
-    answer["result"]["structuredContent"].clone()
+    }})
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

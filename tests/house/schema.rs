@@ -7,7 +7,9 @@ use std::path::Path;
 use bursar_policy::limit::{OwnLimit, Scope};
 use bursar_policy::quantity::{ByteSize, Span};
 use bursar_policy::rules::draft::{ContentMode, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft};
-use bursar_policy::{Address, Asset, AssetId, ChainId, Currency, Limit, Method, Money, PathPrefix, Setting, Tag};
+use bursar_policy::{
+    Address, Asset, AssetId, ChainId, Currency, Limit, Method, Money, PathPrefix, Pointer, Setting, Tag,
+};
 use bursar_vault::rules_file;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -31,6 +33,8 @@ max_lifetime = "5m"
 allow_any_host = false
 repeat_window = "2m"
 max_body = "256 KiB"
+max_content = "1 GiB"
+content_age = "90d"
 hours = "08:00-18:00"
 days = ["mon-fri", "sun"]
 time_zone = "Europe/Berlin"
@@ -66,12 +70,14 @@ path = "/v1/"
 tags = ["data"]
 max_unresolved = 3
 methods = ["GET", "POST"]
-content = "text"
+content = "fields"
+fields = ["/price", "/items/0/name"]
 recipients = ["0x209693Bc6afc0C5328bA36FaF03C514EF312287C"]
 allow_any_recipient = false
 max_per_payment = "0.01 USD"
 resource_hosts = ["cdn.example.com"]
 body_limit = "1 KiB"
+max_body = "2 MiB"
 first_payee = "approve"
 on_change = "approve"
 unusual_price = 3
@@ -201,7 +207,7 @@ fn the_schema_offers_exactly_the_words_of_the_reader() {
     let methods = words("/properties/host/items/properties/methods/items/enum");
     assert!(methods.iter().all(|word| word.parse::<Method>().is_ok()) && methods.len() == 3, "{methods:?}");
     let modes = words("/properties/host/items/properties/content/enum");
-    let reader = listed::<Draft>(&WHOLE.replace("content = \"text\"", "content = \"no-such-word\""));
+    let reader = listed::<Draft>(&WHOLE.replace("content = \"fields\"", "content = \"no-such-word\""));
     assert_eq!(modes, reader);
     assert_eq!(serde_json::to_value(ContentMode::default()).unwrap(), "withhold");
 }
@@ -238,6 +244,8 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("\"5m\"", "\"5 m\""),
         ("\"5m\"", "\"0m\""),
         ("\"256 KiB\"", "\"256KiB\""),
+        ("\"1 GiB\"", "\"1 TiB\""),
+        ("\"90d\"", "\"90 d\""),
         ("[\"0.05 USD\", \"5 EUR\"]", "[]"),
         ("[\"0.05 USD\", \"5 EUR\"]", "0.05"),
         ("[\"0.05 USD\", \"5 EUR\"]", "\"05 USD\""),
@@ -273,7 +281,11 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("https://api.example.com", "https://api.example.com/path"),
         ("https://api.example.com", "api.example.com"),
         ("[\"GET\", \"POST\"]", "[\"get\"]"),
-        ("content = \"text\"", "content = \"all\""),
+        ("content = \"fields\"", "content = \"all\""),
+        ("content = \"fields\"", "content = \"text\""),
+        ("fields = [\"/price\", \"/items/0/name\"]\n", ""),
+        ("fields = [\"/price\", ", "fields = [\"price\", "),
+        ("fields = [\"/price\", ", "fields = [\"/items/0/name\", "),
         ("symbol = \"TEST\"", ""),
         ("decimals = 6", "decimals = 19"),
         ("\"ca.pem\"", "\"../ca.pem\""),
@@ -321,6 +333,7 @@ fn every_text_that_a_pattern_lets_through_is_read() {
     // A checksum is more than a pattern can ask; the same digits in lower case are always read.
     let lower = |text: &str| text.to_ascii_lowercase();
     reads("/definitions/asset_id/pattern", &|text| lower(text).parse::<AssetId>().is_ok());
+    reads("/definitions/pointer/pattern", &|text| text.parse::<Pointer>().is_ok());
     reads("/definitions/tag/pattern", &|text| text.parse::<Tag>().is_ok());
     reads("/properties/host/items/properties/path/pattern", &|text| text.parse::<PathPrefix>().is_ok());
     reads("/definitions/account/pattern", &|text| lower(text).parse::<Address>().is_ok());

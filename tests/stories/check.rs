@@ -1,5 +1,6 @@
 //! Holds what came of a story against what it wants, and says every difference at once.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use bursar_policy::refusal::Refusal;
@@ -70,10 +71,12 @@ fn content(found: &mut Found, want: &WantContent, got: &Value) {
     found.same("content.type", &Some(want.kind.as_str()), &got["type"].as_str());
     found.same("content.bytes", &Some(want.bytes), &got["bytes"].as_u64());
     found.same("content.truncated", &Some(want.truncated), &got["truncated"].as_bool());
+    found.same("content.stored", &Some(want.stored), &got["stored"].as_bool());
     found.same("content.withheld", &Some(want.withheld), &got["withheld"].as_bool());
     let digest = got["sha256"].as_str().unwrap_or("no digest");
     let ours = got["file"].as_str().is_some_and(|path| path.ends_with(digest));
     found.same("content.file", &want.file, &ours);
+    fields(found, want, &got["fields"]);
     let text = got["text"].as_str();
     match &want.text {
         Some(words) => {
@@ -81,6 +84,16 @@ fn content(found: &mut Found, want: &WantContent, got: &Value) {
         }
         None => found.same("content.text", &None::<&str>, &text),
     }
+}
+
+/// `[content.fields]`: the words that are framed at a pointer, or the word for what was found there.
+fn fields(found: &mut Found, want: &WantContent, got: &Value) {
+    let shown = got.as_array().into_iter().flatten().map(|field| {
+        let framed = field["value"]["text"].as_str().and_then(|text| text.split('\n').nth(1));
+        let words = framed.or(field["found"].as_str()).unwrap_or_default();
+        (field["pointer"].as_str().unwrap_or_default().to_owned(), words.to_owned())
+    });
+    found.same("content.fields", &want.fields, &shown.collect::<BTreeMap<_, _>>());
 }
 
 fn ledger(found: &mut Found, want: &Want, played: &Played) {

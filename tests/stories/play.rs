@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bursar::content::ContentStore;
-use bursar::flow::Buyer;
+use bursar::flow::{Buyer, Pauses};
 use bursar::wallet::Wallet;
 use bursar_policy::Address;
 use bursar_tools::ServeOptions;
@@ -56,7 +56,8 @@ async fn play_to_the_end(story: &Story) -> Played {
     let resolver = Script::new(story.names.clone());
     let wallet = Wallet::new(&sandbox.profile, None).unwrap();
     let content = ContentStore::open(&sandbox.profile.content_dir()).unwrap();
-    let buyer = Arc::new(Buyer::new(&sandbox.profile, wallet, resolver.clone(), content));
+    let buyer =
+        Arc::new(Buyer::new(&sandbox.profile, wallet, resolver.clone(), content).pausing(Pauses([Duration::ZERO; 2])));
     let options = ServeOptions::new("stories");
     let options =
         story.want.before.places.map_or(options, |places| ServeOptions::new("stories").purchases_at_once(places));

@@ -112,6 +112,10 @@ pub(crate) struct WantContent {
     pub(crate) text: Option<String>,
     #[serde(default)]
     pub(crate) file: bool,
+    #[serde(default)]
+    pub(crate) stored: bool,
+    #[serde(default)]
+    pub(crate) fields: BTreeMap<String, String>,
 }
 
 /// `[before]`: how things stand when the story begins.

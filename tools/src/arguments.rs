@@ -15,6 +15,9 @@ use crate::untrusted::line;
 /// The most bytes of a request body.
 pub(crate) const BODY_MAX_BYTES: usize = 64 * 1024;
 
+/// The most texts of one list.
+const TEXTS_MAX: usize = 32;
+
 /// One errand and the bytes that go with it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Order {
@@ -65,6 +68,42 @@ impl Arguments {
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(bad(&format!("`{name}` of {} must be a string", self.tool))),
         }
+    }
+
+    /// Takes the list of texts under `name`; null and absent are as good as an empty list.
+    ///
+    /// # Errors
+    ///
+    /// When it is anything but a list of at most 32 texts.
+    pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>, Box<Words>> {
+        let wrong = || bad(&format!("`{name}` of {} must be a list of at most {TEXTS_MAX} strings", self.tool));
+        let list = match self.given.remove(name) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(list)) if list.len() <= TEXTS_MAX => list,
+            Some(_) => return Err(wrong()),
+        };
+        let text = |one: Value| if let Value::String(text) = one { Ok(text) } else { Err(wrong()) };
+        list.into_iter().map(text).collect()
+    }
+
+    /// Takes the number under `name`; null is as good as absent.
+    ///
+    /// # Errors
+    ///
+    /// When it is anything but a whole number from 1 to `most`.
+    pub(crate) fn number(&mut self, name: &str, most: u64) -> Result<Option<u64>, Box<Words>> {
+        match self.given.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => match value.as_u64().filter(|number| (1..=most).contains(number)) {
+                Some(number) => Ok(Some(number)),
+                None => Err(bad(&format!("`{name}` of {} must be a whole number from 1 to {most}", self.tool))),
+            },
+        }
+    }
+
+    /// The name of an argument that was given and not taken.
+    pub(crate) fn left(&self) -> Option<&str> {
+        self.given.iter().find(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str())
     }
 }
 
@@ -129,7 +168,8 @@ fn unknown_argument(tool: &str, unknown: &str, known: &[&str]) -> Box<Words> {
     ))
 }
 
-fn bad(message: &str) -> Box<Words> {
+/// Arguments that cannot be used, for this reason.
+pub(crate) fn bad(message: &str) -> Box<Words> {
     let next_step = "correct the arguments and call again; nothing was sent and nothing was paid";
     Box::new(Words::new(BAD_ARGUMENTS, message, Some(next_step)))
 }

@@ -11,11 +11,12 @@ use tokio::sync::Semaphore;
 
 use crate::catalog::Which;
 use crate::fetch::{FetchAnswer, Outcome};
-use crate::payments::Payments;
+use crate::payments::{Payments, Recall, Wanted};
 use crate::progress::Progress;
 use crate::quote::{QuoteAnswer, QuoteOutcome};
 use crate::status::StatusAnswer;
-use crate::{fetch, quote, status};
+use crate::stored::{self, Asked};
+use crate::{quote, status};
 
 /// What the model is told, and the little that a log may say about it.
 #[derive(Clone, Debug)]
@@ -38,13 +39,28 @@ pub(crate) async fn run<P: Payments>(
 ) -> Told {
     match which {
         Which::Fetch => {
-            let order = match fetch::read(arguments) {
-                Ok(order) => order,
+            let asked = match stored::read(arguments) {
+                Ok(asked) => asked,
                 Err(words) => return Told::new(&FetchAnswer::unusable(*words), true),
             };
             let Ok(_place) = places.try_acquire() else {
                 return Told::new(&FetchAnswer::refused(&[Refusal::TooManyInFlight]), false);
             };
+            let (order, max_age_s) = match asked {
+                Asked::Errand { order, max_age_s } => (*order, max_age_s),
+                Asked::Stored { digest, fields } => {
+                    let answer = FetchAnswer::recalled(&payments.recall(Wanted::Content { digest, fields }).await);
+                    return Told::new(&answer, answer.outcome == Outcome::Failed);
+                }
+            };
+            if let Some(max_age_s) = max_age_s {
+                let wanted = Wanted::Request { errand: Box::new(order.errand.clone()), max_age_s };
+                let found = payments.recall(wanted).await;
+                // Without a copy the call goes on as if none had been asked for.
+                if matches!(found, Recall::Found { .. }) {
+                    return Told::new(&FetchAnswer::recalled(&found), false);
+                }
+            }
             let site = order.errand.site.clone();
             let purchase = payments.fetch(order.errand, order.body, progress).await;
             let answer = FetchAnswer::new(&purchase, &site);

@@ -8,7 +8,6 @@
 //! The modules are listed in reading order, group by group.
 
 // A seller's words.
-mod unseen;
 mod untrusted;
 
 // What is asked of the shell, and what it answers.
@@ -17,7 +16,9 @@ mod progress;
 
 // The tools.
 mod arguments;
+mod content;
 mod reply;
+mod stored;
 
 mod fetch;
 mod quote;

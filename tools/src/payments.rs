@@ -10,7 +10,7 @@ use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId, SessionName}
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::money::Money;
 use bursar_policy::refusal::Refusal;
-use bursar_policy::{Address, ChainId, Digest, Origin};
+use bursar_policy::{Address, ChainId, Digest, Origin, Pointer};
 
 use crate::progress::Progress;
 use crate::untrusted::SellerText;
@@ -22,6 +22,9 @@ pub trait Payments: Send + Sync + 'static {
     /// Fetches, and pays if the rules allow. `body` holds exactly the bytes that `errand.body` describes.
     fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress)
     -> impl Future<Output = Purchase> + Send;
+
+    /// Reads a stored copy again. Never asks a seller, and never pays.
+    fn recall(&self, wanted: Wanted) -> impl Future<Output = Recall> + Send;
 
     /// Asks for the price and whether it would be paid. Never signs.
     fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> impl Future<Output = Quote> + Send;
@@ -81,6 +84,39 @@ pub enum Purchase {
     },
     /// It could not be tried. Nothing was signed.
     Failed(Reason),
+}
+
+/// Which stored copy is meant.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// Exactly this body; of its fields these, or all that the rule shows where none are named.
+    Content {
+        /// SHA-256 of the stored bytes.
+        digest: Digest,
+        /// The fields.
+        fields: Vec<Pointer>,
+    },
+    /// The newest good answer to this request.
+    Request {
+        /// The request.
+        errand: Box<Errand>,
+        /// How many seconds ago it was delivered, at most.
+        max_age_s: u64,
+    },
+}
+
+/// What became of reading a stored copy again.
+#[derive(Clone, Debug)]
+pub enum Recall {
+    /// It is there, as it was delivered.
+    Found {
+        /// As the seller delivered it, and as the rules in force now show it.
+        content: Content,
+        /// When it was delivered, Unix seconds.
+        delivered_s: u64,
+    },
+    /// It is not to be had.
+    Not(Reason),
 }
 
 /// What a purchase would be.
@@ -170,10 +206,45 @@ pub struct Content {
 pub enum Shown {
     /// Nothing: status, type, length and digest have to do.
     Withheld,
+    /// The values that the rule names, in its order.
+    Fields(Vec<Field>),
+    /// The rule names values, and this body has none to show, for this reason.
+    NoFields(Reason),
     /// The text, framed and cut.
     Text(SellerText),
-    /// Where the stored bytes are, for an agent that can read files: a path of ours, never of the seller's choosing.
-    File(String),
+    /// Where the stored bytes are, for an agent that can read files.
+    File {
+        /// A path of ours, never of the seller's choosing.
+        path: String,
+        /// How a text begins.
+        preview: Option<SellerText>,
+    },
+}
+
+/// One value of a JSON document.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Where it is: a JSON pointer of the operator's.
+    pub pointer: String,
+    /// What is there.
+    pub value: FieldValue,
+}
+
+/// What is at a pointer.
+#[derive(Clone, Debug)]
+pub enum FieldValue {
+    /// A string.
+    Text(SellerText),
+    /// The digits of a number, as they were sent.
+    Number(SellerText),
+    /// True or false.
+    Bool(bool),
+    /// Null.
+    Null,
+    /// An object or an array, of which nothing is told.
+    NotAScalar,
+    /// Nothing.
+    Missing,
 }
 
 /// The closed list of content types.

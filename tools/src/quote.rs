@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::arguments::{Arguments, Order, Said};
+use crate::content::ToldContent;
 use crate::fetch::{BodyTypeWord, MethodWord};
 use crate::payments::{Price, Quote};
-use crate::reply::{INTERNAL_ERROR, ToldContent, Words, amount};
+use crate::reply::{INTERNAL_ERROR, Words, amount};
 use crate::untrusted::Untrusted;
 
 /// The name of the tool.

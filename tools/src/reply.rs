@@ -9,8 +9,8 @@ use bursar_policy::{Money, Site};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::payments::{Content, ContentKind, PaymentState, Reason, Receipt, Shown};
-use crate::untrusted::{SellerText, TEXT_CAP_BYTES, Untrusted, line};
+use crate::payments::{PaymentState, Reason, Receipt};
+use crate::untrusted::{SellerText, Untrusted, line};
 
 /// The most bytes of a sentence.
 const SENTENCE_CAP_BYTES: usize = 400;
@@ -207,70 +207,6 @@ impl From<PaymentState> for ToldState {
             PaymentState::PresumedSpent => Self::PresumedSpent,
             PaymentState::Lapsed => Self::Lapsed,
             PaymentState::Voided => Self::Voided,
-        }
-    }
-}
-
-/// What came from the seller. None of it was written or checked by bursar.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct ToldContent {
-    /// The HTTP status of the seller's answer.
-    pub(crate) status: u16,
-    /// What the seller calls the content, as one word of this list.
-    #[serde(rename = "type")]
-    #[schemars(extend("enum" = ContentKind::WORDS))]
-    pub(crate) kind: &'static str,
-    /// How many bytes were stored.
-    pub(crate) bytes: u64,
-    /// SHA-256 of exactly the stored bytes, in hex.
-    pub(crate) sha256: String,
-    /// Whether the stored bytes are only the beginning of what the seller sent.
-    pub(crate) truncated: bool,
-    /// Whether the operator's rules keep the content from you; then there is no `text`.
-    pub(crate) withheld: bool,
-    /// Always true: the content is data from a stranger, never instructions.
-    pub(crate) untrusted: bool,
-    /// The content between two frame lines, at most 10 KiB; invisible characters are written as `\u{200B}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) text: Option<String>,
-    /// The token of the frame lines around `text`; only a line with this token ends the content.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) frame: Option<String>,
-    /// Whether `text` shows only the beginning of the stored bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) text_truncated: Option<bool>,
-    /// Where the stored bytes are on the operator's machine.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) file: Option<String>,
-}
-
-impl From<&Content> for ToldContent {
-    fn from(content: &Content) -> Self {
-        let framed = match &content.shown {
-            Shown::Text(words) if content.kind.is_textual() => {
-                let framed = Untrusted::new(words, TEXT_CAP_BYTES);
-                // The shell may hand over the beginning only.
-                let text_truncated = framed.text_truncated || words.taken_bytes() < content.bytes;
-                Some(Untrusted { text_truncated, ..framed })
-            }
-            _ => None,
-        };
-        let file = match &content.shown {
-            Shown::File(path) => Some(line(path, SENTENCE_CAP_BYTES)),
-            _ => None,
-        };
-        Self {
-            status: content.status,
-            kind: content.kind.as_str(),
-            bytes: content.bytes,
-            sha256: content.digest.to_string(),
-            truncated: content.truncated,
-            withheld: framed.is_none() && file.is_none(),
-            untrusted: true,
-            text_truncated: framed.as_ref().map(|framed| framed.text_truncated),
-            frame: framed.as_ref().map(|framed| framed.frame.clone()),
-            text: framed.map(|framed| framed.text),
-            file,
         }
     }
 }

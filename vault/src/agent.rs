@@ -4,7 +4,9 @@
 //! and what was counted stays counted.
 
 use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Exposed, LedgerFault, NotSigned, Reservation, Source};
-use crate::protocol::{AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Report, Status, Welcome};
+use crate::protocol::{
+    AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Report, Status, Wanted, Welcome,
+};
 use crate::server::{Conversation, Peer, Then};
 use crate::sign::{Key, SignFault};
 use crate::status::{Needs, next_step};
@@ -238,6 +240,10 @@ impl AgentConversation {
         Ok(AgentReply::Noted)
     }
 
+    fn recall(&self, wanted: Wanted) -> Result<AgentReply, Trouble> {
+        Ok(AgentReply::Recalled(self.vault.ledger.recall(wanted)?.map(Box::new)))
+    }
+
     /// The newest session of the name in the hello, open or over; `None` when there never was one.
     fn known_session(&self) -> Result<Option<SessionId>, Trouble> {
         let name = self.session.clone().unwrap_or_default();
@@ -313,6 +319,7 @@ impl Conversation for AgentConversation {
             AgentAsk::Quote { errand, terms } => self.quote(&errand, terms),
             AgentAsk::Report(report) => self.report(report),
             AgentAsk::Decline { errand, refusals } => self.decline(&errand, &refusals),
+            AgentAsk::Recall(wanted) => self.recall(wanted),
             AgentAsk::Status => self.status(),
         };
         let then = if self.session.is_some() { Then::GoOn } else { Then::Close };

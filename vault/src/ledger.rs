@@ -21,6 +21,7 @@ mod authorize;
 mod standing;
 
 mod quote;
+mod recall;
 mod refused;
 mod report;
 mod sweep;

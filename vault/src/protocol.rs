@@ -8,8 +8,8 @@ pub mod frame;
 pub mod operator;
 
 pub use agent::{
-    AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Receipt, Report, RowState, SessionView,
-    SettlementClaim, Signed, Status, Welcome,
+    AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
+    SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
 };
 pub use operator::{
     ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,

@@ -1,11 +1,13 @@
 //! From a draft to rules, contradiction by contradiction. It must never repair what it could refuse.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Display;
 use core::net::IpAddr;
 
+use super::content::{Keeping, body_cap_of, fields_of};
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
@@ -77,6 +79,7 @@ impl Rules {
         check_tags_of_limits(&limits, &carried)?;
         let general = Caution::general(&payment)?;
         check_money(general.thresholds(), &assets)?;
+        let keeping = Keeping::new(&payment)?;
         let no_recurring_s = recurring(payment.no_recurring)?;
         let mut rules = Self {
             setting,
@@ -97,12 +100,13 @@ impl Rules {
             breaker: Breaker::new(payment.on_security_refusal, payment.quarantine_after, payment.quarantine)?,
             max_lifetime_s: span("max_lifetime", payment.max_lifetime, LIFETIME_S)?,
             repeat_window_s: span("repeat_window", payment.repeat_window, REPEAT_S)?,
+            keeping,
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
             loopback,
             ca_file,
         };
         rules.hosts = match (payment.allow_any_host, hosts.is_empty()) {
-            (true, true) => Hosts::Any(rules.rule_for_any_host(general, no_recurring_s)),
+            (true, true) => Hosts::Any(Box::new(rules.rule_for_any_host(general, no_recurring_s))),
             (true, false) => return Err(RuleFault::Hosts),
             (false, _) => Hosts::Listed(rules.listed_hosts(hosts, &general, no_recurring_s)?),
         };
@@ -114,10 +118,12 @@ impl Rules {
             path: PathPrefix::root(),
             methods: default_methods(),
             content: super::ContentMode::Withhold,
+            fields: Vec::new(),
             recipients: self.recipients.clone(),
             ceilings: BTreeMap::new(),
             resource_hosts: Vec::new(),
             body_limit_bytes: SENT_BYTES.default,
+            body_cap_bytes: self.body_cap_bytes,
             max_unresolved: self.max_unresolved,
             tags: Vec::new(),
             caution,
@@ -165,12 +171,14 @@ impl Rules {
         Ok(HostRule {
             methods,
             content: host.content,
+            fields: fields_of(&host)?,
             recipients: self.host_recipients(&host)?,
             caution: self.host_caution(&host, general)?,
             no_recurring_s: recurring(host.no_recurring)?.or(no_recurring_s),
             ceilings: self.host_ceilings(&host)?,
             max_unresolved: host.max_unresolved.map_or(Ok(self.max_unresolved), |own| unresolved(Some(own)))?,
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
+            body_cap_bytes: body_cap_of(&host, self.body_cap_bytes)?,
             tags: marked(&host),
             path: host.path,
             resource_hosts: host.resource_hosts,
@@ -389,7 +397,7 @@ fn unresolved(given: Option<u32>) -> Result<u32, RuleFault> {
     Ok(u32::try_from(value).unwrap_or(1))
 }
 
-fn size(what: &'static str, given: Option<ByteSize>, range: Range) -> Result<u64, RuleFault> {
+pub(super) fn size(what: &'static str, given: Option<ByteSize>, range: Range) -> Result<u64, RuleFault> {
     let text = |bytes| ByteSize::from_bytes(bytes).map(|size| size.to_string()).unwrap_or_default();
     within(what, given.map(ByteSize::bytes), range, text)
 }
@@ -407,7 +415,10 @@ pub(super) fn within(
     Err(RuleFault::OutOfRange { what, value: text(value), least: text(range.least), most: text(range.most) })
 }
 
-fn check_twice<T: Ord + Display>(what: &'static str, values: impl Iterator<Item = T>) -> Result<(), RuleFault> {
+pub(super) fn check_twice<T: Ord + Display>(
+    what: &'static str,
+    values: impl Iterator<Item = T>,
+) -> Result<(), RuleFault> {
     match first_twice(values) {
         None => Ok(()),
         Some(value) => Err(RuleFault::Twice { what, value: value.to_string() }),

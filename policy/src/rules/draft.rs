@@ -15,6 +15,7 @@ use crate::hours::{Days, Hours};
 use crate::limit::{Limit, OwnLimit};
 use crate::money::Money;
 use crate::path_prefix::PathPrefix;
+use crate::pointer::Pointer;
 use crate::quantity::{ByteSize, Span};
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
@@ -96,6 +97,12 @@ pub struct PaymentDraft {
     /// How much of an answer is kept; 256 KiB by default.
     #[serde(default)]
     pub max_body: Option<ByteSize>,
+    /// How much is kept of all answers together, before what costs nothing is no longer fetched; no limit by default.
+    #[serde(default)]
+    pub max_content: Option<ByteSize>,
+    /// After what time a stored answer may be pruned; never by default.
+    #[serde(default)]
+    pub content_age: Option<Span>,
     /// What happens to the first payee of a host whose payees nobody listed; pinned by default.
     #[serde(default)]
     pub first_payee: Option<FirstPayee>,
@@ -189,6 +196,9 @@ pub struct HostDraft {
     /// How much of an answer the model sees; nothing by default.
     #[serde(default)]
     pub content: ContentMode,
+    /// Which values of a JSON answer the model sees, with the mode `fields`.
+    #[serde(default)]
+    pub fields: Option<Vec<Pointer>>,
     /// Who may be paid for this host: some of the recipients of `[payment]`.
     #[serde(default)]
     pub recipients: Option<Vec<Address>>,
@@ -225,6 +235,9 @@ pub struct HostDraft {
     /// `no_recurring` for this host, in place of that of `[payment]`.
     #[serde(default)]
     pub no_recurring: Option<Span>,
+    /// How much of an answer of this host is kept, in place of `max_body` of `[payment]`.
+    #[serde(default)]
+    pub max_body: Option<ByteSize>,
     /// The largest body that may be sent; 64 KiB by default and at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,
@@ -259,6 +272,8 @@ pub enum ContentMode {
     /// Nothing but its digest, length and type.
     #[default]
     Withhold,
+    /// The values that `fields` names, each capped and marked as untrusted.
+    Fields,
     /// A capped prefix, marked as untrusted.
     Text,
     /// The name of the file that it is kept in.

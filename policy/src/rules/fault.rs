@@ -165,6 +165,15 @@ pub enum RuleFault {
     /// More tags than anybody needs.
     #[error("`{0}` has more than 8 tags; remove some")]
     ManyTags(String),
+    /// The mode `fields` without any.
+    #[error("the host `{0}` has `content = \"fields\"` and no `fields`; list JSON pointers such as `/price`")]
+    NoFields(Origin),
+    /// Fields in another mode.
+    #[error("the host `{0}` has `fields` without `content = \"fields\"`; remove them or set that mode")]
+    IdleFields(Origin),
+    /// More fields than anybody needs.
+    #[error("the host `{0}` has more than 32 `fields`; remove some")]
+    ManyFields(Origin),
     /// A payee that is described and may not be paid.
     #[error("[[payee]] describes `{0}`, which `recipients` of [payment] does not list; add it there")]
     IdlePayee(Address),

@@ -1,5 +1,6 @@
 //! Who may be asked, and what holds there: by origin and by path. It must never guess which path a server will see.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,6 +10,7 @@ use crate::chain::Address;
 use crate::errand::Method;
 use crate::money::{Currency, Money};
 use crate::path_prefix::{self, PathPrefix};
+use crate::pointer::Pointer;
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
 
@@ -16,7 +18,7 @@ use crate::tag::Tag;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hosts {
     /// Every https host on its default port, by the same rule.
-    Any(HostRule),
+    Any(Box<HostRule>),
     /// Whoever is listed.
     Listed(BTreeMap<Origin, Paths>),
 }
@@ -74,10 +76,12 @@ pub struct HostRule {
     pub(super) path: PathPrefix,
     pub(super) methods: Vec<Method>,
     pub(super) content: ContentMode,
+    pub(super) fields: Vec<Pointer>,
     pub(super) recipients: Recipients,
     pub(super) ceilings: BTreeMap<Currency, Money>,
     pub(super) resource_hosts: Vec<Host>,
     pub(super) body_limit_bytes: u64,
+    pub(super) body_cap_bytes: u64,
     pub(super) max_unresolved: u32,
     pub(super) tags: Vec<Tag>,
     pub(super) caution: Caution,
@@ -107,6 +111,12 @@ impl HostRule {
     #[must_use]
     pub const fn content(&self) -> ContentMode {
         self.content
+    }
+
+    /// The values of a JSON answer that the model sees in the mode [`ContentMode::Fields`]; none in any other.
+    #[must_use]
+    pub fn fields(&self) -> &[Pointer] {
+        &self.fields
     }
 
     /// Whether `payee` may be paid for this origin.
@@ -149,6 +159,12 @@ impl HostRule {
     #[must_use]
     pub const fn no_recurring_s(&self) -> Option<u64> {
         self.no_recurring_s
+    }
+
+    /// How much of an answer is kept, in bytes.
+    #[must_use]
+    pub const fn body_cap_bytes(&self) -> u64 {
+        self.body_cap_bytes
     }
 
     /// The largest body that may be sent, in bytes.

@@ -41,6 +41,8 @@ pub(crate) fn draft() -> Draft {
             time_zone: None,
             max_unresolved: None,
             max_body: None,
+            max_content: None,
+            content_age: None,
             first_payee: None,
             on_change: None,
             unusual_price: None,
@@ -67,6 +69,7 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         path: PathPrefix::root(),
         methods: None,
         content: ContentMode::Withhold,
+        fields: None,
         recipients: None,
         allow_any_recipient: false,
         max_per_payment: None,
@@ -80,6 +83,7 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         tags: Vec::new(),
         limits: Vec::new(),
         body_limit: None,
+        max_body: None,
     }
 }
 

@@ -250,6 +250,61 @@ fn tags_are_carried_by_somebody_who_may_be_paid() {
 }
 
 #[test]
+fn what_is_kept_of_all_answers_is_a_sensible_size_and_time() {
+    contradiction(&[("max_content", "\"1023 KiB\"")], "", "`max_content` is `1023 KiB`; give 1 MiB to 1024 GiB");
+    contradiction(&[("max_content", "\"1025 GiB\"")], "", "give 1 MiB to 1024 GiB");
+    contradiction(&[("content_age", "\"59m\"")], "", "`content_age` is `59m`; give 1h to 3660d");
+    refused(&[("max_content", "\"1 TiB\"")], "", "one of B, KiB, MiB, GiB");
+    for fine in [("max_content", "\"1 MiB\""), ("max_content", "\"1024 GiB\""), ("content_age", "\"1h\"")] {
+        assert!(parse(&file(&[fine], ""), Setting::Real).is_ok(), "{fine:?}");
+    }
+    assert_eq!(parse(&file(&[], ""), Setting::Real).unwrap().keeping(), rules::Keeping::default());
+}
+
+#[test]
+fn a_body_is_large_only_where_the_model_does_not_read_it() {
+    let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
+    let site: Site = "https://a.test/x".parse().unwrap();
+    let cap = |payment: &[(&str, &str)], body: &str| {
+        parse(&file(payment, &host(body)), Setting::Real).map(|rules| rules.body_cap_of(&site))
+    };
+    assert_eq!(cap(&[], ""), Ok(256 << 10));
+    assert_eq!(cap(&[("max_body", "\"1 MiB\"")], ""), Ok(1 << 20));
+    assert_eq!(cap(&[("max_body", "\"1 MiB\"")], "max_body = \"2 KiB\""), Ok(2 << 10));
+    for mode in ["withhold", "file"] {
+        assert_eq!(cap(&[], &format!("content = \"{mode}\"\nmax_body = \"256 MiB\"")), Ok(256 << 20));
+        let most = host(&format!("content = \"{mode}\"\nmax_body = \"257 MiB\""));
+        contradiction(&[], &most, "`max_body` is `257 MiB`; give 1 B to 256 MiB");
+    }
+    for mode in ["content = \"text\"", "content = \"fields\"\nfields = [\"/a\"]"] {
+        assert_eq!(cap(&[], &format!("{mode}\nmax_body = \"64 MiB\"")), Ok(64 << 20));
+        contradiction(&[], &host(&format!("{mode}\nmax_body = \"65 MiB\"")), "give 1 B to 64 MiB");
+    }
+}
+
+#[test]
+fn fields_and_their_mode_go_together() {
+    let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
+    let mode = "content = \"fields\"\n";
+    contradiction(&[], &host(mode), "and no `fields`");
+    contradiction(&[], &host(&format!("{mode}fields = []")), "and no `fields`");
+    contradiction(&[], &host("fields = [\"/price\"]"), "`fields` without `content = \"fields\"`");
+    contradiction(&[], &host("content = \"text\"\nfields = []"), "`fields` without `content = \"fields\"`");
+    contradiction(&[], &host(&format!("{mode}fields = [\"/a\", \"/a\"]")), "`fields` lists `/a` twice");
+    let many = |count: usize| {
+        let listed: Vec<String> = (0..count).map(|number| format!("\"/{number}\"")).collect();
+        host(&format!("{mode}fields = [{}]", listed.join(", ")))
+    };
+    contradiction(&[], &many(33), "more than 32 `fields`");
+    refused(&[], &host(&format!("{mode}fields = [\"price\"]")), "a JSON pointer starts with `/`");
+    refused(&[], &host(&format!("{mode}fields = [\"/a~\"]")), "a JSON pointer starts with `/`");
+    let rules = parse(&file(&[], &many(32)), Setting::Real).unwrap();
+    let site: Site = "https://a.test/x".parse().unwrap();
+    let rule = rules.host_rule(&site).unwrap();
+    assert_eq!((rule.content(), rule.fields().len(), rule.fields()[31].as_str()), (ContentMode::Fields, 32, "/31"));
+}
+
+#[test]
 fn host_entries_do_not_contradict_themselves() {
     let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
     contradiction(&[], &host("body_limit = \"1 KiB\""), "without the method `POST`");

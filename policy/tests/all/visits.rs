@@ -143,11 +143,13 @@ fn any_host_in_a_sandbox_is_any_port_but_not_the_private_network() {
 fn the_getters_say_what_was_written() {
     let text = format!(
         "{PAYMENT}{REAL_ASSETS}max_lifetime = \"90s\"\nrepeat_window = \"5m\"\nmax_body = \"1 MiB\"\n\
+         max_content = \"1 GiB\"\ncontent_age = \"90d\"\n\
          [[host]]\norigin = \"https://a.test\"\ncontent = \"text\"\nresource_hosts = [\"b.test\"]\n\
          recipients = [\"0x1111111111111111111111111111111111111111\"]\n"
     );
     let rules = parse(&text, Setting::Real).unwrap();
     assert_eq!((rules.max_lifetime_s(), rules.repeat_window_s(), rules.body_cap_bytes()), (90, 300, 1 << 20));
+    assert_eq!((rules.keeping().max_bytes, rules.keeping().age_s), (Some(1 << 30), Some(90 * 86_400)));
     let origin: Origin = "https://a.test".parse().unwrap();
     let site: Site = "https://a.test/x".parse().unwrap();
     assert_eq!(rules.content_mode(&site), ContentMode::Text);

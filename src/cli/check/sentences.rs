@@ -83,6 +83,15 @@ fn payment(read: &Reading<'_>) -> Vec<Told> {
         tell("a session", mandated(draft.mandate).to_owned(), "mandate"),
         tell("an answer", format!("is kept up to {}", size(rules.body_cap_bytes())), "max_body"),
     ];
+    let keeping = rules.keeping();
+    told.extend(keeping.max_bytes.map(|most| {
+        let says = format!("costs nothing is no longer fetched with more than {} stored in all", size(most));
+        tell("an answer that", says, "max_content")
+    }));
+    told.extend(keeping.age_s.map(|age_s| {
+        let says = format!("cost nothing may be pruned after {}", span(age_s));
+        tell("an answer that", says, "content_age")
+    }));
     told.extend(opening);
     told.extend(caution::of_payment(read));
     told.extend(left_alone(read));
@@ -159,9 +168,17 @@ fn seller(host: &HostDraft) -> String {
     let mut says = format!("{}{} by {}", host.origin, host.path.after_origin(), joined(methods, "no method, so never"));
     says.push_str(match host.content {
         ContentMode::Withhold => "; the model sees nothing of an answer",
+        ContentMode::Fields => "; the model sees some values of a JSON answer, marked untrusted",
         ContentMode::Text => "; the model sees up to 10 KiB of text, marked untrusted",
-        ContentMode::File => "; the model gets the name of a file with the answer",
+        ContentMode::File => "; the model gets the name of a file with the answer, and up to 1 KiB of a text in it",
     });
+    if let Some(fields) = &host.fields {
+        let shown = fields.iter().map(|field| if field.as_str().is_empty() { "(all of it)" } else { field.as_str() });
+        says.push_str(&format!(": {}", joined(shown, "none")));
+    }
+    if let Some(most) = host.max_body {
+        says.push_str(&format!("; an answer is kept up to {most}"));
+    }
     if methods.contains(&Method::Post) {
         let most = host.body_limit.map_or_else(|| "64 KiB".to_owned(), |limit| limit.to_string());
         says.push_str(&format!("; a body has at most {most}"));

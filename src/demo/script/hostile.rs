@@ -1,7 +1,7 @@
 //! Sellers that cheat: before paying, with the offer; and after paying, with the answer.
 
 use super::ScriptFault;
-use super::account::{AGAIN, Account, UNPROVEN};
+use super::account::{Account, UNPROVEN};
 use super::measure::Scribe;
 use super::purchases::Order;
 use crate::demo::client::McpClient;
@@ -73,11 +73,10 @@ async fn after_paying(stage: &Stage, scribe: &mut Scribe<'_, '_>, client: &McpCl
     scribe.end(stage, begun, &Account::of(UNPROVEN, 1).exposing(1, 0), &[answer]).await?;
 
     let begun = scribe
-        .begin(stage, "seller takes the money and hangs up; the same call again brings the goods")?
+        .begin(stage, "seller takes the money and hangs up; the same payment shown again brings the goods")?
         .watching_path(stage, host::MALLORY, "/v2/hang-up");
-    let broken = Order::get(stage, host::MALLORY, "/v2/hang-up");
-    let answers = [broken.buy(client).await, broken.buy(client).await];
-    let expected = Account::of("unresolved", 1).and(AGAIN, 1).paying(1, FIVE_CENTS).visited(3, 2, 1);
-    scribe.end(stage, begun, &expected, &answers).await?;
+    let answer = Order::get(stage, host::MALLORY, "/v2/hang-up").buy(client).await;
+    let expected = Account::of("paid", 1).paying(1, FIVE_CENTS).visited(3, 2, 1);
+    scribe.end(stage, begun, &expected, &[answer]).await?;
     Ok(())
 }

@@ -3,23 +3,33 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::arguments::Order;
+use crate::reply::Words;
+use crate::stored::{self, Asked};
 use crate::{fetch, quote};
 
 fn object(value: &Value) -> Map<String, Value> {
     value.as_object().expect("an object").clone()
 }
 
+fn fetched(given: Map<String, Value>) -> Result<Order, Box<Words>> {
+    stored::read(given).map(|asked| match asked {
+        Asked::Errand { order, .. } => *order,
+        Asked::Stored { .. } => panic!("a stored copy was asked for"),
+    })
+}
+
 #[test]
 fn null_is_as_good_as_absent() {
-    let plain = fetch::read(object(&json!({"url": "https://a.example/"}))).unwrap();
+    let plain = fetched(object(&json!({"url": "https://a.example/"}))).unwrap();
     let nulls = json!({"url": "https://a.example/", "method": null, "body": null, "max_price": null, "quote": null});
-    assert_eq!(fetch::read(object(&nulls)).unwrap(), plain);
+    assert_eq!(fetched(object(&nulls)).unwrap(), plain);
     assert_eq!(quote::read(object(&json!({"url": "https://a.example/"}))).unwrap(), plain);
 }
 
 #[test]
 fn an_unknown_name_is_shown_harmlessly() {
-    let words = fetch::read(object(&json!({"pay\u{202E}ee\n": 1}))).unwrap_err();
+    let words = fetched(object(&json!({"pay\u{202E}ee\n": 1}))).unwrap_err();
     assert!(words.message.starts_with("`pay\\u{202E}ee\\u{A}` is not an argument of x402_fetch"), "{}", words.message);
 }
 
@@ -27,7 +37,7 @@ fn an_unknown_name_is_shown_harmlessly() {
 fn a_body_kind_is_part_of_the_order() {
     let ask = |kind: &str| {
         let arguments = json!({"url": "https://a.example/", "method": "POST", "body": "a=1", "body_type": kind});
-        fetch::read(object(&arguments)).unwrap().errand.subject()
+        fetched(object(&arguments)).unwrap().errand.subject()
     };
     assert_ne!(ask("form"), ask("text"));
 }
@@ -58,7 +68,7 @@ proptest! {
             .filter(|(_, keep)| *keep)
             .map(|((name, value), _)| ((*name).to_owned(), value))
             .collect();
-        if let Err(words) = fetch::read(given) {
+        if let Err(words) = fetched(given) {
             prop_assert!(!words.message.is_empty() && !words.message.contains('\n'));
         }
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{SellerText, TEXT_CAP_BYTES, Untrusted, line, random_token, token_for};
-use crate::unseen::is_unseen;
+use bursar_policy::unseen::is_unseen;
 
 /// What stands between the two frame lines.
 fn inside(framed: &Untrusted) -> &str {

@@ -42,6 +42,9 @@ async fn each_end_of_a_purchase_is_told_as_what_it_is() {
         ("/paid", "paid", "paid", false, true, true),
         ("/text", "paid", "paid", false, true, true),
         ("/image", "paid", "paid", false, true, true),
+        ("/text-file", "paid", "paid", false, true, true),
+        ("/fields", "paid", "paid", false, true, true),
+        ("/no-fields", "paid", "paid", false, true, true),
         ("/file", "paid", "paid", false, true, true),
         ("/repeat", "paid", "paid", false, true, true),
         ("/transaction", "paid", "paid", false, true, true),
@@ -88,7 +91,8 @@ async fn a_receipt_has_everything_but_the_query() {
     assert_eq!(
         result["structuredContent"]["content"],
         json!({
-            "status": 200, "type": "json", "bytes": 5, "truncated": false, "withheld": true, "untrusted": true,
+            "status": 200, "type": "json", "bytes": 5, "truncated": false, "withheld": true, "stored": false,
+            "untrusted": true,
             "sha256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
         })
     );
@@ -104,7 +108,82 @@ async fn text_is_shown_only_where_the_content_is_text() {
     assert_eq!(image["withheld"], true);
     assert!(image.get("text").is_none());
     let file = fetch("/file").await["structuredContent"]["content"].clone();
+    assert_eq!((&file["withheld"], &file["file"], file.get("text")), (&json!(false), &json!("/content/ab"), None));
+    let file = fetch("/text-file").await["structuredContent"]["content"].clone();
     assert_eq!((&file["withheld"], &file["file"]), (&json!(false), &json!("/content/ab")));
+    assert!(file["text"].as_str().unwrap().contains("\nhello\n"));
+}
+
+/// Calls x402_fetch, and tells how often the shell was asked to fetch.
+async fn fetched(arguments: Value) -> (Value, usize) {
+    let shell = Shell::new();
+    let mut client = Client::greeted(&shell).await;
+    let told = answer(&mut client, "x402_fetch", &arguments).await;
+    let asked = shell.asked.lock().unwrap().len();
+    (told, asked)
+}
+
+#[tokio::test]
+async fn a_stored_copy_is_marked_as_one_and_nobody_is_asked_for_it() {
+    let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    let (result, asked) = fetched(json!({"content_sha256": digest})).await;
+    let told = &result["structuredContent"];
+    assert_eq!((&told["outcome"], &told["code"], asked), (&json!("stored"), &json!("stored"), 0));
+    assert_eq!((&told["content"]["stored"], &told["content"]["sha256"]), (&json!(true), &json!(digest)));
+    assert!(told["message"].as_str().unwrap().contains("2026-11-30T00:53:20Z"), "{told}");
+    assert!(told["content"]["text"].as_str().unwrap().contains("\nhello\n"));
+    assert_eq!(told.get("receipt"), None);
+
+    let (result, _) = fetched(json!({"content_sha256": digest, "fields": ["/0"]})).await;
+    assert_eq!(result["structuredContent"]["content"]["fields"].as_array().unwrap().len(), 7);
+
+    let (result, asked) = fetched(json!({"content_sha256": "00".repeat(32)})).await;
+    let told = &result["structuredContent"];
+    assert_eq!((&told["outcome"], &told["code"], asked), (&json!("failed"), &json!("content_unknown"), 0));
+    assert_eq!(result["isError"], true);
+    assert!(told["next_step"].as_str().unwrap().contains("paid nothing"));
+}
+
+#[tokio::test]
+async fn a_young_copy_is_told_and_without_one_the_call_goes_on() {
+    let (result, asked) = fetched(json!({"url": "https://shop.example/paid", "max_age_seconds": 60})).await;
+    assert_eq!((&result["structuredContent"]["outcome"], asked), (&json!("stored"), 0));
+    let (result, asked) = fetched(json!({"url": "https://shop.example/paid", "max_age_seconds": 59})).await;
+    assert_eq!((&result["structuredContent"]["outcome"], asked), (&json!("paid"), 1));
+    assert_eq!(result["structuredContent"]["content"]["stored"], false);
+}
+
+#[tokio::test]
+async fn fields_are_told_by_what_was_found_and_framed_each_by_itself() {
+    let shown = fetch("/fields").await["structuredContent"]["content"].clone();
+    assert_eq!((&shown["withheld"], shown.get("text")), (&json!(false), None));
+    let fields = shown["fields"].as_array().unwrap();
+    let found: Vec<&str> = fields.iter().map(|field| field["found"].as_str().unwrap()).collect();
+    assert_eq!(found, ["string", "number", "true", "false", "null", "not_a_scalar", "missing"]);
+    let framed: Vec<&str> = fields.iter().filter_map(|field| field["value"]["frame"].as_str()).collect();
+    assert_eq!((framed.len(), framed[0] == framed[1]), (2, false));
+    assert!(fields[0]["value"]["text"].as_str().unwrap().contains("\nhello\n"));
+
+    let none = fetch("/no-fields").await["structuredContent"].clone();
+    assert_eq!((&none["content"]["withheld"], none["content"].get("fields")), (&json!(true), None));
+    assert_eq!(none["content"]["no_fields"], "the body is not one JSON document");
+    assert!(none["next_step"].as_str().unwrap().contains("content folder"));
+}
+
+#[tokio::test]
+async fn the_value_of_a_field_is_cut_at_its_cap() {
+    let shell = Shell::new();
+    "9".repeat(5_000).clone_into(&mut shell.words.lock().unwrap());
+    let mut client = Client::greeted(&shell).await;
+    let told = answer(&mut client, "x402_fetch", &json!({"url": "https://shop.example/fields"})).await;
+    for place in [0, 1] {
+        let value = &told["structuredContent"]["content"]["fields"][place]["value"];
+        assert_eq!(
+            (value["text"].as_str().unwrap().matches('9').count() >= 256, &value["text_truncated"]),
+            (true, &json!(true))
+        );
+        assert!(value["text"].as_str().unwrap().len() < 450);
+    }
 }
 
 /// The shell of a big body hands over its beginning; the model must learn that there is more.

@@ -47,7 +47,22 @@ fn the_snapshots_are_up_to_date() {
 #[tokio::test]
 async fn no_argument_chooses_a_payee_a_limit_or_a_signer() {
     let allowed: [(&str, &[&str]); 3] = [
-        ("x402_fetch", &["url", "method", "body", "body_type", "max_price", "purchase_id", "quote", "suspicious"]),
+        (
+            "x402_fetch",
+            &[
+                "url",
+                "method",
+                "body",
+                "body_type",
+                "max_price",
+                "purchase_id",
+                "quote",
+                "suspicious",
+                "max_age_seconds",
+                "content_sha256",
+                "fields",
+            ],
+        ),
         ("x402_quote", &["url", "method", "body", "body_type", "max_price"]),
         ("payment_session_status", &[]),
     ];

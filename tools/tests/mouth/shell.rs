@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
 use bursar_policy::{Address, ChainId, Digest, Refusal, Scope, Window};
 use bursar_tools::payments::{
-    Books, Content, ContentKind, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Receipt, SessionLine,
-    SessionState, Shown, Standing,
+    Books, Content, ContentKind, Field, FieldValue, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Recall,
+    Receipt, SessionLine, SessionState, Shown, Standing, Wanted,
 };
 use bursar_tools::{Payments, Progress, SellerText, Stage};
 use tokio::sync::watch;
@@ -57,6 +57,22 @@ impl Shell {
         SellerText::from(self.words.lock().unwrap().as_str())
     }
 
+    fn fields(&self) -> Vec<Field> {
+        [
+            FieldValue::Text(self.words()),
+            FieldValue::Number(self.words()),
+            FieldValue::Bool(true),
+            FieldValue::Bool(false),
+            FieldValue::Null,
+            FieldValue::NotAScalar,
+            FieldValue::Missing,
+        ]
+        .into_iter()
+        .enumerate()
+        .map(|(place, value)| Field { pointer: format!("/{place}"), value })
+        .collect()
+    }
+
     fn purchase(&self, errand: &Errand) -> Purchase {
         let site = &errand.site;
         let reason = || Reason::new("no_answer", "the seller did not answer in time");
@@ -68,10 +84,14 @@ impl Shell {
             },
             "/paid" | "/held" => Purchase::Paid { receipt: receipt(), content: content("json", Shown::Withheld) },
             "/text" => Purchase::Paid { receipt: receipt(), content: content("html", Shown::Text(self.words())) },
+            "/text-file" => Purchase::Paid { receipt: receipt(), content: content("json", file(Some(self.words()))) },
             "/image" => Purchase::Paid { receipt: receipt(), content: content("png", Shown::Text(self.words())) },
-            "/file" => {
-                Purchase::Paid { receipt: receipt(), content: content("pdf", Shown::File("/content/ab".to_owned())) }
-            }
+            "/fields" => Purchase::Paid { receipt: receipt(), content: content("json", Shown::Fields(self.fields())) },
+            "/no-fields" => Purchase::Paid {
+                receipt: receipt(),
+                content: content("html", Shown::NoFields(Reason::new("not_json", "the body is not one JSON document"))),
+            },
+            "/file" => Purchase::Paid { receipt: receipt(), content: content("pdf", file(None)) },
             "/repeat" => Purchase::Paid {
                 receipt: Receipt { repeat: true, ..receipt() },
                 content: content("json", Shown::Withheld),
@@ -134,6 +154,23 @@ impl Payments for Shell {
         let purchase = self.purchase(&errand);
         self.finished.fetch_add(1, Ordering::SeqCst);
         purchase
+    }
+
+    async fn recall(&self, wanted: Wanted) -> Recall {
+        let found = |shown| Recall::Found { content: content("json", shown), delivered_s: 1_796_000_000 };
+        let not = |code| Recall::Not(Reason::new(code, "no such copy is stored"));
+        match wanted {
+            Wanted::Content { digest, fields } if digest == Digest::of(b"hello") => {
+                if fields.is_empty() {
+                    found(Shown::Text(self.words()))
+                } else {
+                    found(Shown::Fields(self.fields()))
+                }
+            }
+            Wanted::Content { .. } => not("content_unknown"),
+            Wanted::Request { errand, max_age_s: 60 } if errand.site.path() == "/paid" => found(Shown::Withheld),
+            Wanted::Request { .. } => not("content_unknown"),
+        }
     }
 
     async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {
@@ -215,6 +252,10 @@ pub(crate) fn books() -> Books {
         approvals_waiting: 0,
         next_step: None,
     }
+}
+
+fn file(preview: Option<SellerText>) -> Shown {
+    Shown::File { path: "/content/ab".to_owned(), preview }
 }
 
 fn content(kind: &str, shown: Shown) -> Content {

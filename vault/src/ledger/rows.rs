@@ -71,6 +71,16 @@ pub(super) const DUE: &str =
 pub(super) const OPEN_OF_SESSION: &str =
     select!("WHERE state IN ('held', 'exposed') AND session = ?1 ORDER BY seq DESC LIMIT ?2");
 pub(super) const OPEN: &str = select!("WHERE state IN ('held', 'exposed') ORDER BY valid_before DESC LIMIT ?1");
+/// The payment that a body was delivered for last.
+pub(super) const BY_CONTENT: &str = select!(
+    "WHERE delivery IS NOT NULL AND json_extract(delivery, '$.answer.content.digest') = ?1 ORDER BY seq DESC LIMIT 1"
+);
+/// The last good delivery to a request, of a payment that was counted at this time or later.
+pub(super) const DELIVERED: &str = select!(
+    "WHERE subject = ?1 AND created_s >= ?2 AND json_extract(delivery, '$.answer.status') BETWEEN 200 AND 299 \
+     AND json_extract(delivery, '$.answer.content_error') IS NULL \
+     AND json_extract(delivery, '$.answer.content.digest') IS NOT NULL ORDER BY seq DESC LIMIT 1"
+);
 /// An id that is not there stands for the beginning.
 pub(super) const AFTER: &str =
     select!("WHERE seq > coalesce((SELECT seq FROM payment WHERE id = ?1), 0) ORDER BY seq LIMIT ?2");

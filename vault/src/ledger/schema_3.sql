@@ -116,3 +116,7 @@ CREATE TABLE likeness (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX payment_subject ON payment (subject, seq);
+
+-- Which payment a stored body came from.
+CREATE INDEX payment_content ON payment (json_extract(delivery, '$.answer.content.digest'), seq)
+    WHERE delivery IS NOT NULL;

@@ -11,6 +11,7 @@ mod growth;
 mod limits;
 mod mandates;
 mod race;
+mod recall;
 mod repeat;
 mod resume;
 mod settlement;

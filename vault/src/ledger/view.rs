@@ -12,7 +12,9 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::writer::{Answer, Tx};
 use super::{Ledger, approval, breaker, meta, overdue, rows, session, standing, tally};
-use crate::protocol::{LimitView, LogEntry, Lost, PastPayment, PaymentDetail, Quarantine, Receipt, SessionView};
+use crate::protocol::{
+    Delivery, LimitView, LogEntry, Lost, PastPayment, PaymentDetail, Quarantine, Receipt, RowState, SessionView,
+};
 
 /// The most unresolved payments that a view shows.
 const UNRESOLVED_MAX: u32 = 20;
@@ -194,6 +196,11 @@ fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFaul
     let session = session::by_id(conn, &row.session)?.ok_or(LedgerFault::Unreadable { what: "session" })?;
     Ok(PastPayment {
         unresolved: overdue::is(&row) && !overdue::is_pardoned(conn, &row.id)?,
+        waiting: matches!(row.state, RowState::Held | RowState::Exposed) || row.is_unresolved(),
+        content: match &row.delivery {
+            Some(Delivery::Answer { content, .. }) => content.clone(),
+            _ => None,
+        },
         payment: row.id,
         state: row.state,
         session: row.session,

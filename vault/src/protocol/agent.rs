@@ -2,7 +2,7 @@
 
 use bursar_policy::{
     Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Mandate, Money, PaymentId, QuoteId, Refusal,
-    Scope, SessionName, Setting, Terms, Version, Window,
+    Scope, SessionName, Setting, Site, Terms, Version, Window,
 };
 use serde::{Deserialize, Serialize};
 
@@ -54,8 +54,26 @@ pub enum AgentAsk {
         /// Every reason, in precedence order.
         refusals: Vec<Refusal>,
     },
+    /// Asks what this profile bought before, of all its sessions. Needs no claim, writes nothing and moves no money; it
+    /// is answered while the wallet is locked or frozen too.
+    Recall(Wanted),
     /// Asks for budgets, limits and what is unresolved.
     Status,
+}
+
+/// Which earlier delivery is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Wanted {
+    /// The newest one of exactly this body.
+    Content(Digest),
+    /// The newest good one (status 200 to 299, a body that was kept) to this request, if it is young enough.
+    Request {
+        /// Method, URL and body: [`Errand::subject`].
+        subject: Digest,
+        /// How many seconds ago its payment was counted, at most.
+        max_age_s: u64,
+    },
 }
 
 /// One reply on the agent socket.
@@ -82,6 +100,8 @@ pub enum AgentReply {
     },
     /// To `Decline`: queued for the log, not waited for.
     Noted,
+    /// To `Recall`; nothing when there was no such delivery.
+    Recalled(Option<Box<Recalled>>),
     /// To `Status`.
     Status(Box<Status>),
     /// An answer: no, for these reasons. Nothing was signed and no money was set aside.
@@ -267,6 +287,20 @@ pub struct Past {
     pub receipt: Receipt,
     /// What came back then; absent when nobody reported.
     pub delivery: Option<Delivery>,
+}
+
+/// An earlier delivery: enough to find its body, and the rule that says how much of it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recalled {
+    /// What was asked.
+    pub site: Site,
+    /// The HTTP status of the answer.
+    pub status: u16,
+    /// The stored body.
+    pub content: ContentRef,
+    /// Ledger time of the payment, Unix seconds; the delivery came after it.
+    pub created_s: u64,
 }
 
 /// Budgets, limits and what is open, as the agent may see them.

@@ -1,6 +1,6 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
-use super::agent::{Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
+use super::agent::{ContentRef, Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
 use bursar_policy::{
     Address, ApprovalId, Asked, Digest, Errand, Mandate, Method, Money, PaymentId, Refusal, Scope, SessionId,
     SessionName, Setting, Site, Terms,
@@ -439,6 +439,12 @@ pub struct PastPayment {
     pub ended_s: Option<u64>,
     /// Whether it ran out, nobody knows how it ended, and nobody put up with that: what `max_unresolved` counts.
     pub unresolved: bool,
+    /// What came back for it, where a body was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<ContentRef>,
+    /// Whether it is not known yet, or not known at all, how it ended: what came back for it is needed still.
+    #[serde(default)]
+    pub waiting: bool,
 }
 
 /// A passphrase on its way from a terminal: wiped when dropped, never shown.

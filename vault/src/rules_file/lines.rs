@@ -192,6 +192,8 @@ impl<'t> Lines<'t> {
                 self.last_text(&|text| text.eq_ignore_ascii_case(value))
             }
             Fault::PlainHttp(origin) => of_host(origin, &["origin"]),
+            Fault::NoFields(origin) => of_host(origin, &["content", "origin"]),
+            Fault::IdleFields(origin) | Fault::ManyFields(origin) => of_host(origin, &["fields", "origin"]),
             Fault::BodyLimitWithoutPost(origin) => of_host(origin, &["body_limit", "origin"]),
             Fault::OutOfRange { what, value, .. } => {
                 self.place_of(what, value).or_else(|| payment(what).line.or_else(|| self.any_host(what)))

@@ -4,7 +4,7 @@ use crate::world::{RULES, SECRET, Sandbox, authorize, delivered, errand, name, s
 use bursar_policy::{Address, Digest, Money, PaymentId, Quoted, Refusal, Terms};
 use bursar_vault::client::{AgentClient, ClientFault};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, LogEntry, OperatorAsk, OperatorReply, RowState, WhichRules,
+    AgentAsk, AgentReply, Claimed, LogEntry, OperatorAsk, OperatorReply, RowState, Wanted, WhichRules,
 };
 use bursar_vault::setup::Unlocking;
 use std::fs;
@@ -68,6 +68,8 @@ fn a_locked_wallet_still_tells_what_was_bought_and_sends_nothing_again() {
         other => panic!("{other:?}"),
     }
     assert_eq!(agent.refused(&AgentAsk::Claim { errand: errand("new") }), ["wallet_locked"]);
+    let wanted = Wanted::Request { subject: errand("answered").subject(), max_age_s: 600 };
+    assert!(matches!(agent.ask(&AgentAsk::Recall(wanted)), AgentReply::Recalled(Some(_))), "reading again is free");
     operator.ask(&unlock(SECRET));
     assert!(matches!(agent.claim(&errand("unanswered")), Claimed::Resend(again) if *again == signed));
     assert!(matches!(sandbox.agent().claim(&errand("new")), Claimed::New), "the refused claim was given up");

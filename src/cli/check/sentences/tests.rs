@@ -10,6 +10,8 @@ allow_any_recipient = true
 max_lifetime = "90s"
 repeat_window = "1h"
 max_body = "2 MiB"
+max_content = "1 GiB"
+content_age = "90d"
 days = ["mon-fri"]
 time_zone = "Europe/Berlin"
 max_unresolved = 4
@@ -27,6 +29,8 @@ count = 3
 
 [[host]]
 origin = "https://one.example"
+content = "fields"
+fields = ["/price", "", "/items/0/name"]
 
 [[host]]
 origin = "https://two.example:8443"
@@ -54,6 +58,7 @@ tags = ["data"]
 max_unresolved = 9
 methods = ["POST"]
 content = "file"
+max_body = "256 MiB"
 allow_any_recipient = true
 body_limit = "2 KiB"
 
@@ -79,12 +84,14 @@ fn everything_that_is_written_is_told_on_its_line() {
         (Some(6), "a payment: can be cashed for at most 90s"),
         (Some(7), "a repeat: within 1h gets the first result and is not paid again"),
         (
-            Some(11),
+            Some(13),
             "a lost payment: ran out, and nobody knows how it ended: after 4 of one host or payee no further one is made",
         ),
         (None, "a session: may have a mandate, which bounds it further: purpose, sellers, payees, a ceiling"),
         (Some(8), "an answer: is kept up to 2 MiB"),
-        (Some(9), "a payment: is made only mon-fri in Europe/Berlin"),
+        (Some(9), "an answer that: costs nothing is no longer fetched with more than 1 GiB stored in all"),
+        (Some(10), "an answer that: cost nothing may be pruned after 90d"),
+        (Some(11), "a payment: is made only mon-fri in Europe/Berlin"),
         (None, "a person: looks at every payee of a host but the first, where payees are not listed"),
         (None, "a person: looks at a network or an asset that is new for a known host"),
         (None, "a person: has 1h to look, and a yes or a no stands for as long after it"),
@@ -92,25 +99,29 @@ fn everything_that_is_written_is_told_on_its_line() {
             None,
             "a seller: is left alone for 1h after 3 failed deliveries in a row, or 3 security refusals that blame it",
         ),
-        (Some(43), "payee: payments to 0x209693Bc6afc0C5328bA36FaF03C514EF312287C carry the tags people, data"),
-        (Some(14), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
-        (Some(20), "limit: the payments of each host: at most 3 payments, for ever"),
-        (Some(36), "limit: the payments that carry the tag data: at most 2 payments in each month in UTC"),
-        (Some(25), "seller: https://one.example by GET, HEAD; the model sees nothing of an answer"),
+        (Some(47), "payee: payments to 0x209693Bc6afc0C5328bA36FaF03C514EF312287C carry the tags people, data"),
+        (Some(16), "limit: all payments together: at most 1.00 USD and 9 payments in any 1d"),
+        (Some(22), "limit: the payments of each host: at most 3 payments, for ever"),
+        (Some(40), "limit: the payments that carry the tag data: at most 2 payments in each month in UTC"),
         (
-            Some(28),
+            Some(27),
+            "seller: https://one.example by GET, HEAD; the model sees some values of a JSON answer, marked untrusted: /price, \
+             (all of it), /items/0/name",
+        ),
+        (
+            Some(32),
             "seller: https://two.example:8443 by GET, POST; the model sees up to 10 KiB of text, marked untrusted; \
              a body has at most 64 KiB; a payment costs at most 0.01 USD; \
              paid may be 0x209693Bc6afc0C5328bA36FaF03C514EF312287C; its terms may be for cdn.example, img.example",
         ),
         (
-            Some(47),
-            "seller: https://three.example/v1/ by POST; the model gets the name of a file with the answer; \
-             a body has at most 2 KiB; it may name anybody as payee; \
+            Some(51),
+            "seller: https://three.example/v1/ by POST; the model gets the name of a file with the answer, and up to 1 KiB of a text in it; \
+             an answer is kept up to 256 MiB; a body has at most 2 KiB; it may name anybody as payee; \
              its payments carry the tag data; no further payment after 9 lost",
         ),
-        (Some(57), "sandbox: `shop.test` is on this machine, at 127.0.0.1"),
-        (Some(58), "sandbox: sellers may prove who they are by the authority in `ca.pem`"),
+        (Some(62), "sandbox: `shop.test` is on this machine, at 127.0.0.1"),
+        (Some(63), "sandbox: sellers may prove who they are by the authority in `ca.pem`"),
     ];
     let found = told(TEXT, Setting::Sandbox);
     assert_eq!(found, wanted.map(|(line, says)| (line, says.to_owned())));

@@ -57,6 +57,8 @@ fn paid(host: &str, at_s: u64) -> PastPayment {
         created_s: START.saturating_add(at_s),
         ended_s: Some(START.saturating_add(at_s).saturating_add(10)),
         unresolved: false,
+        content: None,
+        waiting: false,
     }
 }
 

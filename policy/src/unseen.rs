@@ -1,15 +1,53 @@
-//! The characters a reader cannot see, or that change what a reader sees. A table, and one question to it.
-//!
-//! Must never grow a list of "bad words": it is about characters only.
+//! The characters a reader cannot see, or that change what a reader sees: a table, one question to it, and the one way in
+//! which a stranger's words are made visible, for models and for people. It must never grow a list of "bad words".
 //!
 //! Source: Unicode 17 `Default_Ignorable_Code_Point`, `Bidi_Control`, general categories Cc, Cf, Zl, Zp, Co and the
 //! noncharacters; and four letters or signs that render as nothing (Hangul fillers, Braille blank).
+
+use alloc::format;
+use alloc::string::String;
+
+/// What to do with line feeds and tabs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lines {
+    /// Text: they are layout.
+    Keep,
+    /// A sentence: they would forge a second line.
+    WriteOut,
+}
+
+/// Copies `words` until `cap_bytes` of output are full, everything unseen written as `\u{200B}`; tells whether anything
+/// was left out. A cut falls between characters; nothing is normalised.
+#[must_use]
+pub fn written_out(words: &str, cap_bytes: usize, lines: Lines) -> (String, bool) {
+    let mut shown = String::with_capacity(words.len().min(cap_bytes));
+    let mut characters = words.chars().peekable();
+    while let Some(character) = characters.next() {
+        let layout = matches!(character, '\n' | '\t') && lines == Lines::Keep;
+        if character == '\r' && lines == Lines::Keep && characters.peek() == Some(&'\n') {
+            continue;
+        }
+        let mut buffer = [0_u8; 4];
+        let escape;
+        let piece: &str = if !layout && is_unseen(character) {
+            escape = format!("\\u{{{:X}}}", u32::from(character));
+            &escape
+        } else {
+            character.encode_utf8(&mut buffer)
+        };
+        if cap_bytes < shown.len().saturating_add(piece.len()) {
+            return (shown, true);
+        }
+        shown.push_str(piece);
+    }
+    (shown, false)
+}
 
 /// Whether `character` is invisible, moves other characters about, or is a control.
 ///
 /// Line feed and tab count as controls; the caller decides where they are welcome.
 #[must_use]
-pub(crate) fn is_unseen(character: char) -> bool {
+pub fn is_unseen(character: char) -> bool {
     let point = u32::from(character);
     if point & 0xFFFE == 0xFFFE {
         return true;
