@@ -213,7 +213,6 @@ fn a_strike_is_what_no_honest_seller_does_whatever_it_is_asked() {
     let strikes = rows().into_iter().map(|row| reason(row.1)).filter(Refusal::blames_the_seller);
     let strikes: Vec<(&str, Severity)> = strikes.map(|refusal| (refusal.code(), refusal.severity())).collect();
     let wanted = [
-        "address_not_public",
         "terms_conflicting",
         "resource_mismatch",
         "offer_conflict",
