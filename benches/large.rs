@@ -31,6 +31,9 @@ use std::time::Instant;
 
 use stall::Stall;
 
+/// The most memory that `serve` may take, in KiB.
+const PEAK_KIB: u64 = 32 * 1024;
+
 /// How much is bought, in MiB.
 const SIZES: [u64; 3] = [1, 64, 256];
 
@@ -50,6 +53,8 @@ async fn measure() {
         let bought = large::bought(&desk, &stall, mebibytes).await;
         let took = begun.elapsed();
         assert_eq!(bought.told["content"]["sha256"], large::digest(mebibytes), "{}", bought.told);
+        // Not in a debug build, whose program alone is nearly as large.
+        assert!(cfg!(debug_assertions) || bought.peak_kib < PEAK_KIB, "{} KiB of memory", bought.peak_kib);
         let rate = f64::from(u32::try_from(mebibytes).unwrap()) / took.as_secs_f64();
         println!("{mebibytes:>4} MiB: at most {} KiB of memory, {took:.2?}, {rate:.0} MiB a second", bought.peak_kib);
     }

