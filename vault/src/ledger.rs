@@ -42,6 +42,7 @@ mod audit;
 mod events;
 
 mod latch;
+mod mark;
 mod writer;
 
 mod fault;
@@ -97,10 +98,13 @@ impl Ledger {
         time: Box<dyn TimeSource>,
     ) -> Result<(), LedgerFault> {
         let clock = LedgerClock::first(time);
-        open::create(place, key, &hex::encode(id), &clock.memory())
+        open::create(place, key, &hex::encode(id), &clock.memory())?;
+        mark::forget(&place.file);
+        Ok(())
     }
 
-    /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted.
+    /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted. A ledger
+    /// that is older than it was, put back from a copy, starts latched.
     ///
     /// # Errors
     ///
@@ -113,8 +117,12 @@ impl Ledger {
             clock: LedgerClock::resume(time, found.clock),
             latch: latch::Latch::from_disk(found.latched),
         });
+        let mut mark = mark::Mark::open(&place.file, found.ledger_id.clone());
+        if let Some(reason) = mark.hold(&conn, &found.head)? {
+            shared.latch.shut(reason.to_owned());
+        }
         let ledger = Self {
-            writer: Writer::start(conn, place.clone(), Arc::clone(&shared))?,
+            writer: Writer::start(conn, place.clone(), Arc::clone(&shared), mark)?,
             shared,
             claims: Arc::default(),
             quotes: Arc::default(),

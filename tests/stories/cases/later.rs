@@ -5,9 +5,8 @@
 const LATER: &[(&str, &[&str])] = &[
     ("not built yet: prices that creep (step 3)", &["OP-025"]),
     ("not built yet: asking a chain (step 5)", &["LG-040", "LG-050", "OP-016", "OP-018"]),
-    ("not built yet: noticing a ledger that was set back (step 5)", &["SG-011", "SG-033", "LG-030"]),
     ("not built yet: `doctor` (step 6)", &["OP-017", "OP-026"]),
-    ("not built yet: releases with checksums, and a build for Windows (step 6)", &["OP-021", "CF-028", "MC-026"]),
+    ("not built yet: releases with checksums (step 6)", &["OP-021", "MC-026"]),
 ];
 
 /// What row `id` waits for, if it does.

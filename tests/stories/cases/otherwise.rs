@@ -86,6 +86,25 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
         ],
     },
     Difference {
+        kind: "a ledger that was put back from a copy",
+        rows: &[case("SG-011", Tested), case("LG-030", Tested)],
+        tests: &[
+            "a_ledger_from_a_backup_pays_nothing_until_a_person_accepts_it_and_its_sessions_are_closed",
+            "a_copy_without_its_write_ahead_log_is_noticed",
+            "a_ledger_that_went_on_from_a_backup_elsewhere_is_another_one",
+        ],
+    },
+    Difference {
+        kind: "books that are brought in from elsewhere",
+        rows: &[case("SG-033", Tested)],
+        tests: &["a_key_beside_another_ledger_does_not_start"],
+    },
+    Difference {
+        kind: "a folder that others may write to, on Windows",
+        rows: &[case("CF-028", Tested)],
+        tests: &["a_parent_that_others_can_write_is_refused_unless_sticky_and_roots"],
+    },
+    Difference {
         kind: "rules behind a symbolic link",
         rows: &[case("CF-003", Runs("start_fail", Some("config_insecure"), 0, None))],
         tests: &["a_file_that_others_could_change_is_not_read"],

@@ -58,6 +58,7 @@ macro_rules! select {
 
 pub(super) const BY_ID: &str = select!("WHERE id = ?1");
 pub(super) const NEWEST_OF_NAME: &str = select!("WHERE name = ?1 ORDER BY seq DESC LIMIT 1");
+pub(super) const EVERY_OPEN: &str = select!("WHERE closed_s IS NULL ORDER BY seq");
 pub(super) const NEWEST: &str = select!("ORDER BY seq DESC LIMIT ?1");
 
 const FACT: &str = "SELECT name, currency, budget, CAST(created_s AS TEXT), CAST(expires_s AS TEXT),
@@ -233,6 +234,17 @@ fn in_words(mandate: &Mandate) -> String {
     };
     let (most, purpose) = (mandate.max_per_payment(), mandate.purpose());
     format!(" for `{purpose}`: at most {most} a payment, {payees}, at {}", listed.join(", "))
+}
+
+/// Closes every session that nobody closed.
+pub(super) fn close_every(tx: &Tx<'_>, why: &str) -> Result<(), LedgerFault> {
+    let mut statement = tx.conn.prepare(EVERY_OPEN)?;
+    let mut rows = statement.query([])?;
+    let mut open = Vec::new();
+    while let Some(row) = rows.next()? {
+        open.push(read(row)?);
+    }
+    open.iter().try_for_each(|session| close(tx, session, why))
 }
 
 /// Closes an open session, with the reason in the log; what it set aside stays counted.

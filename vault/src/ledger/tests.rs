@@ -14,6 +14,7 @@ mod race;
 mod recall;
 mod repeat;
 mod resume;
+mod set_back;
 mod settlement;
 mod shut;
 mod sums;

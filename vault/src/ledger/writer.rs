@@ -18,6 +18,7 @@ use self::engine::Engine;
 use super::events::{self, Event};
 use super::fault::LedgerFault;
 use super::latch::Latch;
+use super::mark::Mark;
 use super::open::LedgerPlace;
 use crate::clock::LedgerClock;
 
@@ -98,10 +99,15 @@ enum Fate {
 
 impl Writer {
     /// Starts the thread on an open connection.
-    pub(super) fn start(conn: Connection, place: LedgerPlace, shared: Arc<Shared>) -> Result<Self, LedgerFault> {
+    pub(super) fn start(
+        conn: Connection,
+        place: LedgerPlace,
+        shared: Arc<Shared>,
+        mark: Mark,
+    ) -> Result<Self, LedgerFault> {
         let (orders, inbox) = mpsc::channel();
         let file = place.file.clone();
-        let engine = Engine::new(conn, place, shared, inbox);
+        let engine = Engine::new(conn, place, shared, inbox, mark);
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
             .spawn(move || engine.run())

@@ -60,7 +60,7 @@ fn an_interrupted_creation_leaves_nothing_and_can_be_done_again() {
     drop(open(dir.path()).unwrap());
     let mut names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["ledger.lock", "ledger.sqlite"], "no journal is left by an orderly end");
+    assert_eq!(names, ["ledger.lock", "ledger.mark", "ledger.sqlite"], "no journal is left by an orderly end");
 }
 
 #[test]

@@ -11,8 +11,9 @@ use super::{Fate, Order, Shared, Step, Tell, Tx, Work};
 use crate::clock::{Confirmed, Trust};
 use crate::ledger::events::{self, Event, EventKind};
 use crate::ledger::fault::LedgerFault;
+use crate::ledger::mark::Mark;
 use crate::ledger::open::{self, LedgerPlace};
-use crate::ledger::{approval, audit, meta};
+use crate::ledger::{approval, audit, meta, session};
 
 /// The most asks in one transaction that somebody waits for: a stream of others does not put its commit off.
 const BATCH_MAX: usize = 64;
@@ -29,6 +30,7 @@ pub(super) struct Engine {
     inbox: Receiver<Order>,
     waiting: Vec<Tell>,
     open: Option<Open>,
+    mark: Mark,
 }
 
 /// The transaction that is open.
@@ -47,8 +49,14 @@ enum Next {
 }
 
 impl Engine {
-    pub(super) const fn new(conn: Connection, place: LedgerPlace, shared: Arc<Shared>, inbox: Receiver<Order>) -> Self {
-        Self { place, conn: Some(conn), shared, inbox, waiting: Vec::new(), open: None }
+    pub(super) const fn new(
+        conn: Connection,
+        place: LedgerPlace,
+        shared: Arc<Shared>,
+        inbox: Receiver<Order>,
+        mark: Mark,
+    ) -> Self {
+        Self { place, conn: Some(conn), shared, inbox, waiting: Vec::new(), open: None, mark }
     }
 
     /// Works until it is told to end, or nobody is left who could ask.
@@ -173,6 +181,9 @@ impl Engine {
                 self.open = None;
                 if dirty {
                     self.shared.latch.mark_written();
+                    if let Ok(head) = events::head(conn) {
+                        self.mark.passed(&head);
+                    }
                 }
                 for tell in self.waiting.drain(..) {
                     tell(Ok(()));
@@ -223,7 +234,15 @@ impl Engine {
         let confirmed = self.shared.clock.confirm().ok_or(LedgerFault::NoClock)?;
         let transaction = conn.unchecked_transaction()?;
         unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
+        if let Some(set_back) = self.mark.set_back() {
+            // What was paid out of them since is not known: a person opens new ones, knowing that.
+            let tx = Tx { conn: &transaction, now_s: self.shared.clock.read().now_s, latched: true };
+            session::close_every(&tx, &format!("the ledger was accepted although {set_back}"))?;
+            meta::stamp(&transaction, &self.shared.clock.memory())?;
+        }
+        let head = events::head(&transaction)?;
         transaction.commit()?;
+        self.mark.accept(&head);
         self.shared.latch.open();
         Ok(())
     }
