@@ -101,14 +101,33 @@ mod tests {
             "apis.example.com",
             "api.exarnple.com",
             "аpi.example.com",
+            // By its letters only: an `m` looks like `rn`, and that is two letters away from an `x`.
+            "api.exaxple.com",
         ] {
             let alike = host(alike);
             assert!(are_alike(&known, &alike) && are_alike(&alike, &known), "{alike}");
             assert!(shapes(&known).iter().any(|shape| shapes(&alike).contains(shape)), "{alike}");
         }
-        for other in ["api.example.com", "data.example.com", "api.example.org", "example.com", "ipa.example.com"] {
+        for other in [
+            "api.example.com",
+            "data.example.com",
+            "api.example.org",
+            "example.com",
+            "ipa.example.com",
+            // A letter that moved, and another one in its place.
+            "api.exapqle.com",
+            "api.exaqmle.com",
+        ] {
             assert!(!are_alike(&known, &host(other)), "{other}");
         }
+    }
+
+    #[test]
+    fn a_name_is_found_by_itself_and_its_look_and_with_any_one_letter_left_out() {
+        assert_eq!(shapes(&host("ab.es")), ["a.es", "ab.e", "ab.es", "ab.s", "abes", "b.es"]);
+        let of_letters = [".es", "m.e", "m.es", "m.s", "mes"];
+        let of_look = ["n.es", "r.es", "rn.e", "rn.es", "rn.s", "rnes"];
+        assert_eq!(shapes(&host("m.es")), [of_letters.as_slice(), of_look.as_slice()].concat());
     }
 
     #[test]

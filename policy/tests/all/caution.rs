@@ -55,6 +55,55 @@ fn each_concern_comes_about_by_itself() {
 }
 
 #[test]
+fn what_the_caller_finds_suspicious_is_the_first_concern() {
+    let (rules, why) = (rules(draft()), Quoted::of("it begs"));
+    let doubted = concerns(&rules, &facts(), &friend(), Some(&why));
+    assert_eq!(doubted, [Concern::Suspicious { why: why.clone() }], "a friend is no excuse");
+    let moved = Acquaintance { payee: false, ..friend() };
+    let both = [Concern::Suspicious { why: why.clone() }, Concern::PayeeChanged { payee: address(PAYEE) }];
+    assert_eq!(concerns(&rules, &facts(), &moved, Some(&why)), both);
+}
+
+#[test]
+fn each_concern_is_told_with_what_it_is_about() {
+    let (payee, chain, tag) = (address(PAYEE), ChainId::BASE, Box::new("gifts".parse().unwrap()));
+    let (asked, usual, threshold) = (money("0.05 USD"), money("0.01 USD"), money("0.02 USD"));
+    let name = Quoted::of("p\u{430}ypal.test");
+    for (concern, told) in [
+        (
+            Concern::FirstPayee { payee },
+            "the first payment for this host would go to `0x1111111111111111111111111111111111111111`",
+        ),
+        (
+            Concern::PayeeChanged { payee },
+            "the payee `0x1111111111111111111111111111111111111111` is new for this host",
+        ),
+        (Concern::NetworkChanged { chain }, "the network `eip155:8453` is new for this host"),
+        (
+            Concern::AssetChanged { asset: usdc() },
+            "the asset `eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913` is new for this host",
+        ),
+        (
+            Concern::UnusualPrice { asked, usual },
+            "the price `0.05 USD` is far above what is usual for this host, `0.01 USD`",
+        ),
+        (
+            Concern::OverThreshold { asked, threshold },
+            "the price `0.05 USD` is above `0.02 USD`, from where on a person looks",
+        ),
+        (Concern::Tagged { tag }, "it carries the tag `gifts`"),
+        (
+            Concern::LooksAlike { known: "api.merchant.test".to_owned() },
+            "the host is new and looks like the known host `api.merchant.test`",
+        ),
+        (Concern::MixedScripts { name }, "the host name `p\\u{430}ypal.test` mixes letters of several scripts"),
+        (Concern::Suspicious { why: Quoted::of("it begs") }, "the caller finds it suspicious: `it begs`"),
+    ] {
+        assert_eq!(concern.to_string(), told);
+    }
+}
+
+#[test]
 fn who_looked_at_a_concern_looked_at_it_in_other_words_and_at_no_other() {
     let (asked, other) = (money("0.05 USD"), money("0.06 USD"));
     let over = |threshold| Concern::OverThreshold { asked, threshold };
@@ -93,6 +142,12 @@ fn names_matter_where_any_host_may_be_asked_and_only_for_new_ones() {
     assert_eq!(seen(any, &alike), [Concern::LooksAlike { known }]);
     assert_eq!(seen(|_| {}, &alike), [], "a listed host is the operator's word");
     assert_eq!(seen(any, &Acquaintance { looks_like: alike.looks_like, ..friend() }), []);
+    let mut anywhere = draft();
+    any(&mut anywhere);
+    let (anywhere, site) = (rules(anywhere), "https://p\u{430}ypal.test/".parse().unwrap());
+    let (mixed, name) = (PaymentFacts { site, ..facts() }, Quoted::of("p\u{430}ypal.test"));
+    assert_eq!(concerns(&anywhere, &mixed, &Acquaintance::default(), None), [Concern::MixedScripts { name }]);
+    assert_eq!(concerns(&anywhere, &mixed, &friend(), None), []);
 }
 
 #[test]

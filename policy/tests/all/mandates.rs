@@ -44,6 +44,17 @@ fn a_mandate_is_whole_or_it_is_none() {
 }
 
 #[test]
+fn a_mandate_says_what_it_was_made_of() {
+    for payees in [Payees::Any, listed(&[PAYEE, EVIL])] {
+        let made = mandate(&["https://b.test:8443", ORIGIN], payees.clone(), "0.05 USD");
+        assert_eq!(made.purpose(), "weather for the trip");
+        assert_eq!(made.origins(), origins(&["https://b.test:8443", ORIGIN]));
+        assert_eq!(made.payees(), &payees);
+        assert_eq!(made.max_per_payment(), money("0.05 USD"));
+    }
+}
+
+#[test]
 fn what_is_written_down_is_read_back_and_nothing_less_is() {
     for payees in [Payees::Any, listed(&[PAYEE, EVIL])] {
         let whole = mandate(&[ORIGIN, "https://b.test:8443"], payees, "0.05 USD");

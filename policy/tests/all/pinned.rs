@@ -147,3 +147,17 @@ fn a_security_refusal_counts_against_the_host_unless_the_rules_say_more() {
     strict.payment.on_security_refusal = OnSecurityRefusal::CloseSession;
     assert_eq!(rules(strict).breaker().on_security_refusal(), OnSecurityRefusal::CloseSession);
 }
+
+#[test]
+fn a_quarantine_comes_after_three_and_lasts_an_hour_unless_the_rules_say_otherwise() {
+    let quarantine = |after, lasts: Option<&str>| {
+        let mut draft = draft();
+        draft.payment.quarantine_after = after;
+        draft.payment.quarantine = lasts.map(|lasts| lasts.parse().unwrap());
+        let rules = rules(draft);
+        (rules.breaker().after(), rules.breaker().quarantine_s())
+    };
+    assert_eq!(quarantine(None, None), (3, 3_600));
+    assert_eq!(quarantine(Some(1), Some("1m")), (1, 60));
+    assert_eq!(quarantine(Some(1_000), Some("31d")), (1_000, 31 * 24 * 3_600));
+}
