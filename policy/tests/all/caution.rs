@@ -161,6 +161,11 @@ fn a_host_has_its_own_word_on_each() {
     };
     let both = [Concern::NetworkChanged { chain }, Concern::AssetChanged { asset: usdc() }];
     assert_eq!(seen(own, &moved), both, "its payees rotate");
+    let quiet = |draft: &mut Draft| draft.payment.on_change = Some(OnChange::Allow);
+    let same_payee = Acquaintance { payee: true, ..moved.clone() };
+    assert_eq!(seen(quiet, &same_payee), [], "the rules allow a change");
+    let quiet_here = |draft: &mut Draft| draft.hosts[0].on_change = Some(OnChange::Allow);
+    assert_eq!(seen(quiet_here, &same_payee), [], "and so does a host for itself");
     let pinned = |draft: &mut Draft| {
         own(draft);
         draft.payment.first_payee = Some(FirstPayee::Pin);
