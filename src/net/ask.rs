@@ -4,7 +4,7 @@ use std::fmt;
 
 use bursar_policy::{BodyType, Method};
 use bytes::Bytes;
-use reqwest::header::{HeaderName, HeaderValue};
+use hyper::header::{HeaderName, HeaderValue};
 
 /// The header names that a caller may add (x402 v2 `PAYMENT-SIGNATURE`, x402 v1 `X-PAYMENT`). Everything that steers
 /// a connection or claims an identity (`Host`, `Cookie`, `Authorization`, `Content-Length` …) is absent on purpose.

@@ -7,9 +7,12 @@
 //! purchase is one [`Exchange::send`], which gives a [`Reply`] whose [`Body`] is read under a cap.
 
 mod ask;
+mod carry;
+mod dial;
 mod exchange;
 mod fault;
 mod limits;
+mod line;
 mod pin;
 mod reply;
 mod resolve;

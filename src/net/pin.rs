@@ -48,6 +48,13 @@ impl Pin {
         self.ground
     }
 
+    /// The same pin with one more address, for tests of what several addresses mean.
+    #[cfg(test)]
+    pub(super) fn and(mut self, address: IpAddr) -> Self {
+        self.addresses.push(SocketAddr::new(address, self.site.port()));
+        self
+    }
+
     /// Whether an answer from `peer` came from a judged address. An IPv4 address written as IPv6 counts as itself.
     #[must_use]
     pub fn covers(&self, peer: SocketAddr) -> bool {

@@ -26,6 +26,8 @@ const NAME: &str = "seller.test";
 /// Deadlines that only a stuck exchange meets; a test of a deadline shortens that one.
 const QUICK: Limits = Limits {
     connect: Duration::from_secs(5),
+    tls: Duration::from_secs(5),
+    first_byte: Duration::from_secs(5),
     header: Duration::from_secs(5),
     idle: Duration::from_secs(5),
     total: Duration::from_secs(10),

@@ -151,6 +151,24 @@ async fn both_legs_dial_the_pinned_address_and_no_neighbour() {
     assert!(one.requests()[1].contains("x-payment: c2ln"));
 }
 
+/// Two addresses of one name: the first refuses, so the second answers, and later legs go there although the first has
+/// begun to listen.
+#[tokio::test]
+async fn the_paid_leg_goes_to_the_address_that_answered_the_first() {
+    let text = "HTTP/1.1 402 Pay\r\nContent-Length: 0\r\n\r\n";
+    let acts = [Act::Say(text.as_bytes().to_vec())];
+    let second = TcpListener::bind("127.0.0.2:0").await.unwrap();
+    let port = second.local_addr().unwrap().port();
+    let second = Seller::on(second, &acts);
+    let two = pinned(&sandbox("127.0.0.1"), &format!("http://{NAME}:{port}/")).await.and("127.0.0.2".parse().unwrap());
+    let exchange = Exchange::open(two, &Tls::public().unwrap());
+    get(&exchange, &QUICK).await.unwrap();
+    let late = Seller::on(TcpListener::bind(("127.0.0.1", port)).await.unwrap(), &acts);
+    let paid = Ask::new(Method::Get).with_header("X-PAYMENT", "c2ln").unwrap();
+    exchange.send(&paid, &QUICK).await.unwrap();
+    assert_eq!((second.connections(), late.connections()), (2, 0));
+}
+
 #[tokio::test]
 async fn a_literal_is_dialled_as_it_is() {
     let seller = Seller::saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
