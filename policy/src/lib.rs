@@ -13,6 +13,7 @@ extern crate std;
 
 mod text_form;
 
+pub mod address_block;
 pub mod address_class;
 pub mod asset;
 pub mod authorization;
@@ -41,6 +42,7 @@ pub mod tag;
 pub mod terms;
 pub mod unseen;
 
+pub use address_block::{AddressBlock, AddressBlockFault};
 pub use address_class::{AddressClass, classify};
 pub use asset::{Asset, AssetFault, AssetTable};
 pub use authorization::{Authorization, Domain, validity};

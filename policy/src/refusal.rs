@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::address_block::AddressBlock;
 use crate::caution::Concern;
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::{ApprovalId, Method};
@@ -109,6 +110,14 @@ pub enum Refusal {
         address: String,
         /// What it is.
         block: String,
+    },
+    /// The operator's lists of addresses stand against dialling the host.
+    AddressDenied {
+        /// The address.
+        address: String,
+        /// The denied block that it is in; absent where it is in none of those that are allowed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        block: Option<AddressBlock>,
     },
     /// The seller answered with a redirect.
     RedirectRefused {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use bursar_policy::{AddressClass, Host, Refusal, Rules, Scheme, Site, Vetted, classify};
+use bursar_policy::{Host, Refusal, Rules, Scheme, Site, Vetted};
 
 use super::fault::{ExchangeFault, FaultCode};
 use super::resolve::{LookupFault, Resolver};
@@ -67,7 +67,7 @@ impl Pin {
 /// Why a site got no pin. Nothing was dialled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PinFault {
-    /// Not a fault but an answer: `address_not_public`, or `https_required` for http to anywhere but a loopback seller
+    /// Not a fault but an answer: `address_not_public`, `address_denied`, or `https_required` for http to anywhere but a loopback seller
     /// of a sandbox.
     #[error("{0}")]
     Refused(Refusal),
@@ -79,7 +79,8 @@ pub enum PinFault {
 /// Resolves `site` once and judges every address.
 ///
 /// An IP literal is judged before any resolver is asked. A host that the rules of a sandbox put on loopback goes there
-/// without a lookup. Of any other name, one answer that is not public refuses all of them.
+/// without a lookup. Of any other name, one answer that is not public,
+/// or that the operator's lists stand against, refuses all of them.
 ///
 /// # Errors
 ///
@@ -98,7 +99,9 @@ pub async fn pin<R: Resolver>(site: Vetted<Site>, resolver: &R, rules: &Rules) -
     };
     let mut addresses = Vec::with_capacity(found.len());
     for address in found {
-        judge(address, ground)?;
+        if let Some(refusal) = rules.network().refuses(address, ground == Ground::Loopback) {
+            return Err(PinFault::Refused(refusal));
+        }
         let socket = SocketAddr::new(address, site.port());
         if !addresses.contains(&socket) {
             addresses.push(socket);
@@ -116,15 +119,4 @@ async fn look_up<R: Resolver>(resolver: &R, name: &str, port: u16) -> Result<Vec
     };
     let sentence = format!("`{name}` could not be looked up because {why}; check the spelling or try again later");
     Err(PinFault::Lookup(ExchangeFault::unsent(FaultCode::DnsFailure, sentence)))
-}
-
-/// Loopback passes only on loopback ground, and nothing else does there.
-fn judge(address: IpAddr, ground: Ground) -> Result<(), PinFault> {
-    let block = match (classify(address), ground) {
-        (AddressClass::Public, Ground::Public) | (AddressClass::Loopback, Ground::Loopback) => return Ok(()),
-        (AddressClass::Public, Ground::Loopback) => "not loopback, which is all that a sandbox may map to",
-        (AddressClass::Loopback, Ground::Public) => "loopback",
-        (AddressClass::Special { block, .. }, _) => block,
-    };
-    Err(PinFault::Refused(Refusal::AddressNotPublic { address: address.to_string(), block: block.to_owned() }))
 }

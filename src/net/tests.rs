@@ -84,6 +84,12 @@ fn rules(network: &str, asset: &str, more: &str, setting: Setting) -> Rules {
     Rules::new(toml::from_str::<Draft>(&text).unwrap(), setting).unwrap()
 }
 
+/// The same with the operator's lists of addresses.
+fn with_lists(lists: &str) -> Rules {
+    let usdc = "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+    rules("eip155:8453", usdc, &format!("[network]\n{lists}"), Setting::Real)
+}
+
 /// A vetted site, as the gate gives it under `rules`.
 fn vetted(rules: &Rules, url: &str) -> Vetted<Site> {
     visit(rules, url).unwrap()

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use bursar_policy::limit::{OwnLimit, Scope};
 use bursar_policy::quantity::{ByteSize, Span};
-use bursar_policy::rules::draft::{ContentMode, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft};
+use bursar_policy::rules::draft::{
+    ContentMode, Draft, HostDraft, NetworkDraft, PayeeDraft, PaymentDraft, SandboxDraft,
+};
 use bursar_policy::{
     Address, Asset, AssetId, ChainId, Currency, Limit, Method, Money, PathPrefix, Pointer, Setting, Tag,
 };
@@ -102,6 +104,10 @@ currency = "EUR"
 eip712_name = "Test"
 eip712_version = "1"
 
+[network]
+deny = ["203.0.113.0/24", "2606:4700::1111"]
+allow = ["93.184.216.34", "2606:4700::/32"]
+
 [sandbox]
 hosts = { "shop.test" = "127.0.0.1", "six.test" = "::1" }
 ca = "ca.pem"
@@ -145,6 +151,7 @@ fn tables() -> Vec<(&'static str, Value, BTreeSet<String>)> {
         ("host.limit", at("/properties/host/items/properties/limit/items"), keys::<OwnLimit>()),
         ("payee", at("/properties/payee/items"), keys::<PayeeDraft>()),
         ("asset", at("/properties/asset/items"), keys::<Asset>()),
+        ("network", at("/properties/network"), keys::<NetworkDraft>()),
         ("sandbox", at("/properties/sandbox"), keys::<SandboxDraft>()),
     ]
 }
@@ -266,6 +273,9 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("max_unresolved = 3", "max_unresolved = 1000001"),
         ("\"Europe/Berlin\"", "\"berlin\""),
         ("\"/v1/\"", "\"v1\""),
+        ("\"203.0.113.0/24\"", "\"203.0.113.0/024\""),
+        ("\"203.0.113.0/24\"", "\"merchant.test\""),
+        ("\"93.184.216.34\"", "\"2606:4700::/32\""),
         ("\"/v1/\"", "\"/v1//\""),
         ("tag = \"data\"", "tag = \"Data\""),
         ("\"month\"", "\"year\""),

@@ -1,10 +1,8 @@
 //! The rules about an errand: where to, how, with what. They must never depend on a seller.
 
-use alloc::borrow::ToOwned;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use super::notes::Notes;
-use crate::address_class::{AddressClass, classify};
 use crate::errand::{Errand, Method};
 use crate::refusal::{BodyRefusal, Refusal};
 use crate::rules::{HostRule, Rules};
@@ -42,15 +40,12 @@ fn https(rules: &Rules, errand: &Errand) -> Result<&'static str, Refusal> {
 /// A host that is an address is judged here; a name is judged by whoever resolves it.
 fn literal_address(rules: &Rules, errand: &Errand) -> Result<&'static str, Refusal> {
     let Some(ip) = errand.site.host().ip() else { return Ok("a name, yet to be resolved") };
-    let block = match classify(ip) {
-        AddressClass::Public => return Ok("public"),
-        AddressClass::Loopback if rules.loopback_of(errand.site.host()).is_some() => {
-            return Ok("loopback in a sandbox");
-        }
-        AddressClass::Loopback => "loopback",
-        AddressClass::Special { block, .. } => block,
-    };
-    Err(Refusal::AddressNotPublic { address: ip.to_string(), block: block.to_owned() })
+    let on_loopback = rules.loopback_of(errand.site.host()).is_some();
+    match rules.network().refuses(ip, on_loopback) {
+        Some(refusal) => Err(refusal),
+        None if on_loopback => Ok("loopback in a sandbox"),
+        None => Ok("public"),
+    }
 }
 
 fn method(rule: &HostRule, errand: &Errand) -> Result<Method, Refusal> {

@@ -79,6 +79,8 @@ kinds! {
         "send no body, or a smaller one with POST";
     AddressNotPublic "address_not_public" Security Own
         "find out why the name leads to such an address";
+    AddressDenied "address_denied" Security Own
+        "change deny or allow under [network] in the rules if the seller is trusted";
     RedirectRefused "redirect_refused" Security Own
         "ask for the final URL directly if it is trusted";
     TermsUnreadable "terms_unreadable" Validation Offer

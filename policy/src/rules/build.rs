@@ -11,7 +11,7 @@ use super::content::{Keeping, body_cap_of, fields_of};
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
-use super::{AllowedAsset, Breaker, Caution, Recipients, RuleFault, Rules};
+use super::{AllowedAsset, Breaker, Caution, Network, Recipients, RuleFault, Rules};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
 use crate::chain::{Address, AssetId, ChainId};
@@ -58,7 +58,7 @@ impl Rules {
     ///
     /// The first [`RuleFault`] found; fixing it may uncover another.
     pub fn new(draft: Draft, setting: Setting) -> Result<Self, RuleFault> {
-        let Draft { payment, limits, hosts, payees, assets, sandbox } = draft;
+        let Draft { payment, limits, hosts, payees, assets, network, sandbox } = draft;
         check_schemes(&payment.schemes)?;
         check_networks(&payment.networks, setting)?;
         let (loopback, ca_file) = sandbox_of(sandbox, setting)?;
@@ -102,6 +102,7 @@ impl Rules {
             repeat_window_s: span("repeat_window", payment.repeat_window, REPEAT_S)?,
             keeping,
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
+            network: Network::new(network)?,
             loopback,
             ca_file,
         };

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
 
+use crate::address_block::AddressBlock;
 use crate::asset::Asset;
 use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
@@ -48,6 +49,9 @@ pub struct Draft {
     /// `[[asset]]`: additions to the built-in table.
     #[serde(default, rename = "asset")]
     pub assets: Vec<Asset>,
+    /// `[network]`
+    #[serde(default)]
+    pub network: NetworkDraft,
     /// `[sandbox]`
     #[serde(default)]
     pub sandbox: Option<SandboxDraft>,
@@ -251,6 +255,18 @@ pub struct PayeeDraft {
     pub address: Address,
     /// The tags that every payment to it carries.
     pub tags: Vec<Tag>,
+}
+
+/// `[network]`: what holds for every connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkDraft {
+    /// Blocks of addresses that are never dialled.
+    #[serde(default)]
+    pub deny: Vec<AddressBlock>,
+    /// Blocks of addresses outside of which nothing is dialled; every public address by default.
+    #[serde(default)]
+    pub allow: Option<Vec<AddressBlock>>,
 }
 
 /// `[sandbox]`: what only play money allows.

@@ -1,6 +1,6 @@
 //! Rules, errands and offers that pass, for tests to spoil.
 
-use bursar_policy::rules::draft::{Ceilings, HostDraft, MandateNeed, OnSecurityRefusal, PaymentDraft};
+use bursar_policy::rules::draft::{Ceilings, HostDraft, MandateNeed, NetworkDraft, OnSecurityRefusal, PaymentDraft};
 use bursar_policy::*;
 
 pub(crate) const NOW_S: u64 = 1_740_672_000;
@@ -59,6 +59,7 @@ pub(crate) fn draft() -> Draft {
         hosts: vec![host(ORIGIN)],
         payees: Vec::new(),
         assets: Vec::new(),
+        network: NetworkDraft::default(),
         sandbox: None,
     }
 }

@@ -59,6 +59,9 @@ fn rows() -> Vec<(&'static str, Row)> {
             body: Some(Body { digest: Digest::of(b""), bytes: 1, kind: BodyType::Text }), ..errand()
         })),
         ("address_not_public", Visit(errand_to("https://169.254.169.254/latest"))),
+        ("address_denied", Elsewhere(Refusal::AddressDenied {
+            address: "93.184.216.34".to_owned(), block: "93.184.216.0/24".parse().ok(),
+        })),
         ("redirect_refused", Elsewhere(Refusal::RedirectRefused {
             status: 302, location: Quoted::of("http://169.254.169.254/"),
         })),

@@ -336,6 +336,7 @@ fn unknown_keys_are_refused_everywhere() {
     refused(&[("daily_capp", "\"1.00 USD\"")], "", "daily_capp");
     refused(&[], "[extra]\nx = 1", "extra");
     refused(&[], "[sandbox]\nx = 1", "x");
+    refused(&[], "[network]\nx = 1", "x");
 }
 
 #[test]
@@ -410,4 +411,16 @@ fn limits_of_a_host_entry_are_held_to_the_rules_of_all_limits() {
     );
     let general = format!("[[limit]]\nscope = \"host\"\nwindow = \"24h\"\ncount = 9\n{both}");
     assert_eq!(parse(&file(&[], &general), Setting::Real).unwrap().limits().len(), 3);
+}
+
+#[test]
+fn lists_of_addresses_hold_blocks_once_and_allow_only_what_is_public() {
+    let network = |lines: &str| format!("[network]\n{lines}");
+    assert!(parse(&file(&[], &network("deny = [\"10.0.0.0/8\"]\nallow = []")), Setting::Real).is_ok());
+    contradiction(&[], &network("deny = [\"8.8.8.0/24\", \"8.8.8.0/24\"]"), "lists `8.8.8.0/24` twice");
+    contradiction(&[], &network("allow = [\"8.8.8.8\", \"8.8.8.8/32\"]"), "lists `8.8.8.8/32` twice");
+    contradiction(&[], &network("allow = [\"10.0.0.0/8\"]"), "`10.0.0.0/8`, which is not all public");
+    refused(&[], &network("deny = [\"8.8.8.8/24\"]"), "write `8.8.8.0/24`");
+    refused(&[], &network("deny = [\"merchant.test\"]"), "an address, or its first one and a length");
+    refused(&[], &network("deny = [\"::ffff:8.8.8.8\"]"), "as IPv4");
 }

@@ -188,3 +188,19 @@ fn hours_are_for_payments_and_not_for_looking() {
     assert!(at("11:00-12:00", NOW_S) && !at("11:00-12:00", NOW_S - 1));
     assert!(at("10:00-12:00", NOW_S + 3_599) && !at("10:00-12:00", NOW_S + 3_600));
 }
+
+#[test]
+fn an_address_in_a_url_is_held_against_the_operators_lists() {
+    let lists = "allow_any_host = true\n[network]\ndeny = [\"93.184.216.0/25\"]\nallow = [\"93.184.216.0/24\"]";
+    let rules = parse(&format!("{PAYMENT}{REAL_ASSETS}{lists}"), Setting::Real).unwrap();
+    for (url, told) in [
+        ("https://93.184.216.200/", &[][..]),
+        ("https://93.184.216.34/", &["address_denied"]),
+        ("https://0x5db8d822/", &["address_denied"]),
+        ("https://[64:ff9b::5db8:d822]/", &["address_denied"]),
+        ("https://8.8.8.8/", &["address_denied"]),
+        ("https://10.0.0.1/", &["address_not_public"]),
+    ] {
+        assert_eq!(refusals(&rules, &errand_to(url)), told, "{url}");
+    }
+}

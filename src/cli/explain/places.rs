@@ -125,6 +125,12 @@ impl<'t> Places<'t> {
             Refusal::HostNotAllowed { .. } => "host",
             Refusal::MethodNotAllowed { .. } => "method",
             Refusal::BodyNotAllowed { .. } => "body",
+            Refusal::AddressDenied { block: Some(block), .. } => {
+                return self.lines.as_ref().map(|lines| lines.item(Table::Network, "deny", &block.to_string()));
+            }
+            Refusal::AddressDenied { block: None, .. } => {
+                return self.lines.as_ref().map(|lines| lines.place(Table::Network, "allow"));
+            }
             Refusal::MandateMissing => return self.lines.as_ref().map(|lines| lines.place(Table::Payment, "mandate")),
             _ => return None,
         };

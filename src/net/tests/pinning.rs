@@ -7,7 +7,7 @@ use bursar_policy::{Method, Refusal};
 use tokio::net::TcpListener;
 
 use super::seller::{Act, Seller};
-use super::{NAME, QUICK, Scripted, get, pinned, plain, real, sandbox, vetted, visit};
+use super::{NAME, QUICK, Scripted, get, pinned, plain, real, sandbox, vetted, visit, with_lists};
 use crate::net::{Ask, Exchange, Ground, LookupFault, PinFault, Resolver, Tls, pin};
 
 async fn fault_of(url: &str, resolver: &Scripted) -> PinFault {
@@ -77,6 +77,31 @@ async fn one_bad_answer_refuses_all_and_the_good_ones_pass_together() {
     assert_eq!(pin.ground(), Ground::Public);
     let dialled: Vec<_> = pin.addresses().iter().map(SocketAddr::to_string).collect();
     assert_eq!(dialled, ["93.184.216.34:443", "[2001:4860:4860::8888]:443", "100.128.0.1:443", "172.32.0.1:443"]);
+}
+
+#[tokio::test]
+async fn the_operators_lists_are_held_against_every_answer() {
+    for (lists, answers, bad) in [
+        ("deny = [\"93.184.216.0/24\"]", &["8.8.8.8", "93.184.216.34"][..], Some("93.184.216.34")),
+        ("deny = [\"93.184.216.0/24\"]", &["64:ff9b::5db8:d822"], Some("64:ff9b::5db8:d822")),
+        ("deny = [\"93.184.216.0/24\"]", &["8.8.8.8", "2606:4700::1"], None),
+        ("allow = [\"93.184.216.0/24\"]", &["93.184.216.34", "93.184.217.1"], Some("93.184.217.1")),
+        ("allow = [\"93.184.216.0/24\"]", &["93.184.216.34", "2606:4700::1"], Some("2606:4700::1")),
+        ("allow = [\"93.184.216.0/24\"]", &["93.184.216.34"], None),
+    ] {
+        let rules = with_lists(lists);
+        let resolver = Scripted::new(&[answers]);
+        let pinned = pin(vetted(&rules, "https://api.merchant.test/"), &resolver, &rules).await;
+        match (pinned, bad) {
+            (Ok(pin), None) => assert_eq!(pin.addresses().len(), answers.len()),
+            (Err(PinFault::Refused(Refusal::AddressDenied { address, .. })), Some(bad)) => assert_eq!(address, bad),
+            (other, _) => panic!("{lists} {answers:?}: {other:?}"),
+        }
+    }
+    let rules = with_lists("allow = [\"93.184.216.0/24\"]");
+    let private = Scripted::new(&[&["93.184.216.34", "10.0.0.5"]]);
+    let fault = pin(vetted(&rules, "https://api.merchant.test/"), &private, &rules).await.unwrap_err();
+    assert_eq!(refused(&fault), Some("10.0.0.5"), "no list allows what is not public");
 }
 
 #[tokio::test]
