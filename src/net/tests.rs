@@ -66,8 +66,13 @@ impl Resolver for Scripted {
 
 /// Rules of a sandbox that map [`NAME`] to `address` and let any host be visited.
 fn sandbox(address: &str) -> Rules {
+    sandbox_of(NAME, address)
+}
+
+/// The same for another name.
+fn sandbox_of(name: &str, address: &str) -> Rules {
     let asset = "eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e";
-    let mapped = format!("[sandbox]\nhosts = {{ \"{NAME}\" = \"{address}\" }}");
+    let mapped = format!("[sandbox]\nhosts = {{ \"{name}\" = \"{address}\" }}");
     rules("eip155:84532", asset, &mapped, Setting::Sandbox)
 }
 

@@ -8,7 +8,7 @@ use rustls::version::{TLS12, TLS13};
 
 use super::authority::{Authority, Papers, SecureSeller, self_signed};
 use super::seller::{Act, Seller};
-use super::{NAME, QUICK, get, pinned, sandbox};
+use super::{NAME, QUICK, get, pinned, sandbox, sandbox_of};
 use crate::net::{Exchange, ExchangeFault, FaultCode, Limits, Tls, TlsFault};
 
 const EMPTY: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -119,6 +119,47 @@ async fn the_second_leg_resumes_the_first_and_no_other_purchase() {
         get(exchange, &QUICK).await.unwrap().into_body().collect(1).await;
     }
     assert_eq!(seller.handshakes(), [HandshakeKind::Full, HandshakeKind::Resumed, HandshakeKind::Full]);
+}
+
+/// However a host is spelt: what is judged is what is mapped, dialled, asked for in TLS, proven and sent as `Host`.
+#[tokio::test]
+async fn one_normal_form_is_judged_dialled_asked_for_in_tls_and_sent_as_host() {
+    let authority = Authority::new();
+    let tls = authority.trusted();
+    for (spelling, name) in [
+        ("SELLER.Test", "seller.test"),
+        ("B\u{fc}cher.TEST", "xn--bcher-kva.test"),
+        ("bu\u{308}cher\u{3002}test", "xn--bcher-kva.test"),
+        ("\u{430}pi.test", "xn--pi-6kc.test"),
+        ("\u{ff53}eller.test", "seller.test"),
+    ] {
+        let seller =
+            SecureSeller::saying(authority.vouch(name, 2020, 2100).acceptor("http/1.1", &[&TLS13]), EMPTY).await;
+        let pin = pinned(&sandbox_of(name, "127.0.0.1"), &format!("HTTPS://{spelling}:0{}/", seller.port)).await;
+        assert_eq!(pin.site().host().to_string(), name, "{spelling}");
+        get(&Exchange::open(pin, &tls), &QUICK).await.unwrap();
+        assert_eq!(seller.names(), [Some(name.to_owned())], "{spelling}");
+        assert_eq!(seller.hosts(), [format!("{name}:{}", seller.port)], "{spelling}");
+    }
+}
+
+/// An address has no name to ask for, and has to be proven like one.
+#[tokio::test]
+async fn an_address_is_proven_as_an_address_whatever_its_spelling() {
+    let authority = Authority::new();
+    let acceptor = |name: &str| authority.vouch(name, 2020, 2100).acceptor("http/1.1", &[&TLS13]);
+    let seller = SecureSeller::saying(acceptor("127.0.0.1"), EMPTY).await;
+    for spelling in ["127.0.0.1", "0x7f.1", "2130706433", "0177.0.0.1"] {
+        let pin = pinned(&sandbox("127.0.0.1"), &format!("https://{spelling}:{}/", seller.port)).await;
+        get(&Exchange::open(pin, &authority.trusted()), &QUICK).await.unwrap();
+    }
+    assert_eq!(seller.names(), [None, None, None, None]);
+    assert_eq!(seller.hosts(), vec![format!("127.0.0.1:{}", seller.port); 4]);
+
+    let other = SecureSeller::saying(acceptor("127.0.0.2"), EMPTY).await;
+    let pin = pinned(&sandbox("127.0.0.1"), &format!("https://127.0.0.1:{}/", other.port)).await;
+    let fault = get(&Exchange::open(pin, &authority.trusted()), &QUICK).await.unwrap_err();
+    assert_eq!((fault.code(), other.requests()), (FaultCode::TlsWrongName, 0));
 }
 
 #[test]
