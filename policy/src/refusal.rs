@@ -12,6 +12,7 @@ use crate::errand::{ApprovalId, Method};
 use crate::limit::{Scope, Window};
 use crate::money::{Currency, Money};
 use crate::quoted::Quoted;
+use crate::request_header::HeaderName;
 use crate::site::SiteFault;
 use crate::tag::Tag;
 
@@ -103,6 +104,11 @@ pub enum Refusal {
     BodyNotAllowed {
         /// Why.
         why: BodyRefusal,
+    },
+    /// A header that the host's rule does not list.
+    HeaderNotAllowed {
+        /// The header.
+        name: HeaderName,
     },
     /// The host leads to an address that is not on the public internet.
     AddressNotPublic {

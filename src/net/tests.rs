@@ -16,7 +16,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use bursar_policy::{Draft, Errand, Method, Refusal, Rules, Setting, Site, Vetted, may_visit};
+use bursar_policy::{Draft, Errand, Headers, Method, Refusal, Rules, Setting, Site, Vetted, may_visit};
 
 use super::{Ask, Exchange, ExchangeFault, Limits, LookupFault, Pin, Reply, Resolver, Tls, pin};
 
@@ -106,6 +106,7 @@ fn visit(rules: &Rules, url: &str) -> Result<Vetted<Site>, Vec<Refusal>> {
         site: Site::parse(url).unwrap(),
         method: Method::Get,
         body: None,
+        headers: Headers::none(),
         ceiling: None,
         purchase_id: None,
         quote: None,

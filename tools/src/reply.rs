@@ -114,6 +114,7 @@ impl Words {
             | Refusal::HostNotAllowed { .. }
             | Refusal::MethodNotAllowed { .. }
             | Refusal::BodyNotAllowed { .. }
+            | Refusal::HeaderNotAllowed { .. }
             | Refusal::CurrencyWithoutCap { .. }
             | Refusal::ApprovalDenied
             | Refusal::TooManyApprovals { .. } => Self::new(refusal.shown(), &refusal.to_string(), Some(&next_step)),

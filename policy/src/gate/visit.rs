@@ -1,10 +1,12 @@
 //! The rules about an errand: where to, how, with what. They must never depend on a seller.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::notes::Notes;
 use crate::errand::{Errand, Method};
 use crate::refusal::{BodyRefusal, Refusal};
+use crate::request_header::HeaderName;
 use crate::rules::{HostRule, Rules};
 use crate::site::{Scheme, Site};
 
@@ -18,6 +20,9 @@ pub(super) fn check(rules: &Rules, errand: &Errand, notes: &mut impl Notes) {
             notes.pass("host", &format_args!("{}{}", errand.site.origin(), rule.path().after_origin()));
             notes.check("method", method(rule, errand));
             notes.check("body", body(rule, errand));
+            if !errand.headers.is_empty() {
+                notes.check("headers", headers(rule, errand));
+            }
         }
     }
 }
@@ -51,6 +56,14 @@ fn literal_address(rules: &Rules, errand: &Errand) -> Result<&'static str, Refus
 fn method(rule: &HostRule, errand: &Errand) -> Result<Method, Refusal> {
     let method = errand.method;
     if rule.allows_method(method) { Ok(method) } else { Err(Refusal::MethodNotAllowed { method }) }
+}
+
+fn headers(rule: &HostRule, errand: &Errand) -> Result<String, Refusal> {
+    let names = || errand.headers.iter().map(|(name, _)| name);
+    match names().find(|name| !rule.headers().contains(name)) {
+        Some(name) => Err(Refusal::HeaderNotAllowed { name }),
+        None => Ok(names().map(HeaderName::as_str).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 fn body(rule: &HostRule, errand: &Errand) -> Result<String, Refusal> {

@@ -38,6 +38,7 @@ pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Res
         }
         R::MethodNotAllowed { method } => write!(out, "the host rule does not list `{method}`"),
         R::BodyNotAllowed { why } => body(*why, out),
+        R::HeaderNotAllowed { name } => write!(out, "the host rule does not list the header `{name}`"),
         R::AddressNotPublic { address, block } => {
             write!(out, "the host leads to `{address}`, which is not public: {block}")
         }

@@ -32,7 +32,7 @@ const REPEAT_S: Range = Range { default: 120, least: 1, most: 86_400 };
 /// `max_body`, in bytes: default, least and most.
 const BODY_BYTES: Range = Range { default: 256 << 10, least: 1, most: 64 << 20 };
 /// `body_limit`, in bytes: default, least and most.
-const SENT_BYTES: Range = Range { default: 64 << 10, least: 1, most: 64 << 10 };
+const SENT_BYTES: Range = Range { default: 64 << 10, least: 1, most: 1 << 20 };
 
 /// `approval_lifetime`, in seconds: default, least and most.
 const APPROVAL_S: Range = Range { default: 3_600, least: 60, most: 604_800 };
@@ -125,6 +125,7 @@ impl Rules {
             resource_hosts: Vec::new(),
             body_limit_bytes: SENT_BYTES.default,
             body_cap_bytes: self.body_cap_bytes,
+            headers: Vec::new(),
             max_unresolved: self.max_unresolved,
             tags: Vec::new(),
             caution,
@@ -168,6 +169,7 @@ impl Rules {
             return Err(RuleFault::BodyLimitWithoutPost(host.origin));
         }
         check_twice("resource_hosts", host.resource_hosts.iter())?;
+        check_twice("headers", host.headers.iter())?;
         check_tags(&host.tags, origin)?;
         Ok(HostRule {
             methods,
@@ -181,6 +183,7 @@ impl Rules {
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
             body_cap_bytes: body_cap_of(&host, self.body_cap_bytes)?,
             tags: marked(&host),
+            headers: host.headers,
             path: host.path,
             resource_hosts: host.resource_hosts,
         })

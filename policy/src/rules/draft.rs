@@ -18,6 +18,7 @@ use crate::money::Money;
 use crate::path_prefix::PathPrefix;
 use crate::pointer::Pointer;
 use crate::quantity::{ByteSize, Span};
+use crate::request_header::HeaderName;
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
 
@@ -242,7 +243,10 @@ pub struct HostDraft {
     /// How much of an answer of this host is kept, in place of `max_body` of `[payment]`.
     #[serde(default)]
     pub max_body: Option<ByteSize>,
-    /// The largest body that may be sent; 64 KiB by default and at most.
+    /// The headers that the caller may choose; none by default.
+    #[serde(default)]
+    pub headers: Vec<HeaderName>,
+    /// The largest body that may be sent; 64 KiB by default, 1 MiB at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,
 }

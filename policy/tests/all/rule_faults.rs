@@ -308,7 +308,7 @@ fn fields_and_their_mode_go_together() {
 fn host_entries_do_not_contradict_themselves() {
     let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
     contradiction(&[], &host("body_limit = \"1 KiB\""), "without the method `POST`");
-    contradiction(&[], &host("methods = [\"POST\"]\nbody_limit = \"65 KiB\""), "give 1 B to 64 KiB");
+    contradiction(&[], &host("methods = [\"POST\"]\nbody_limit = \"1025 KiB\""), "give 1 B to 1 MiB");
     contradiction(&[], &host("methods = [\"GET\", \"GET\"]"), "lists the method `GET` twice");
     contradiction(&[], &host("resource_hosts = [\"b.test\", \"B.test\"]"), "lists `b.test` twice");
     refused(&[], &host("resource_hosts = [\"*\"]"), "`*`");

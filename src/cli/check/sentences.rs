@@ -184,6 +184,9 @@ fn seller(host: &HostDraft) -> String {
         let most = host.body_limit.map_or_else(|| "64 KiB".to_owned(), |limit| limit.to_string());
         says.push_str(&format!("; a body has at most {most}"));
     }
+    if !host.headers.is_empty() {
+        says.push_str(&format!("; the model may set the headers {}", joined(&host.headers, "none")));
+    }
     if let Some(ceilings) = &host.max_per_payment {
         says.push_str(&format!("; a payment costs at most {}", joined(&ceilings.0, "nothing")));
     }
