@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -50,8 +51,19 @@ where
     }
 }
 
+/// One TCP connection. Small pieces are not held back: a request is written at once.
+///
+/// # Errors
+///
+/// What the system met.
+pub(super) async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
 /// The addresses with their families taking turns, the first one's family first, each family in its own order.
-fn in_turn(addresses: &[SocketAddr]) -> VecDeque<SocketAddr> {
+pub(super) fn in_turn(addresses: &[SocketAddr]) -> VecDeque<SocketAddr> {
     let first_is_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
     let of = |v6: bool| addresses.iter().copied().filter(move |address| address.is_ipv6() == v6);
     let (mut ones, mut others) = (of(first_is_v6), of(!first_is_v6));

@@ -1,6 +1,5 @@
 //! One leg over the wire: a pinned address, one request, one answer; no second try and no second address book.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
@@ -26,6 +25,7 @@ use super::line::{Heard, Line};
 use super::pin::{Ground, Pin};
 use super::reply::{Body, Reply};
 use super::tls::Tls;
+use super::tunnel::tunnel;
 
 const OUR_NAME: &str = concat!("bursar/", env!("CARGO_PKG_VERSION"));
 
@@ -90,12 +90,12 @@ impl Exchange {
             Some(address) => std::slice::from_ref(address),
             None => self.pin.addresses(),
         };
-        let (stream, address) = match timeout_at(by(limits.connect, end), dial::race(addresses, connect)).await {
-            Ok(dialled) => dialled.map_err(|error| fault::of_dial(&error, at))?,
+        let (stream, address) = match timeout_at(by(limits.connect, end), self.connection(addresses, at)).await {
+            Ok(connected) => connected?,
             Err(_) => return Err(fault::too_late_to_send(FaultCode::TimeoutConnect, end, at)),
         };
         match stream.peer_addr() {
-            Ok(peer) if self.pin.covers(peer) => {}
+            Ok(peer) if self.pin.leads_to(peer) => {}
             _ => return Err(address_changed(at)),
         }
         if site.scheme() == Scheme::Http {
@@ -106,6 +106,14 @@ impl Exchange {
             Ok(line) => line.map(|line| (line, address)).map_err(|error| fault::of_tls(&error, at)),
             Err(_) => Err(fault::too_late_to_send(FaultCode::TimeoutTls, end, at)),
         }
+    }
+
+    /// A TCP connection that ends at one of `addresses`, through the proxy of the rules where there is one.
+    async fn connection(&self, addresses: &[SocketAddr], at: &str) -> Result<(TcpStream, SocketAddr), ExchangeFault> {
+        if self.pin.proxies().is_empty() {
+            return dial::race(addresses, dial::connect).await.map_err(|error| fault::of_dial(&error, at));
+        }
+        tunnel(self.pin.proxies(), addresses).await.map_err(|fault| fault::of_tunnel(&fault, at))
     }
 
     /// The request, the same for both versions of HTTP but for where its URL and host stand.
@@ -144,12 +152,6 @@ impl Exchange {
 }
 
 const OTHER_URL: &str = "the URL reads differently a second time; this build is broken, so report it";
-
-async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect(address).await?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
-}
 
 /// So much later than now, but not after `end`.
 fn by(within: std::time::Duration, end: Instant) -> Instant {

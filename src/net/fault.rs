@@ -5,6 +5,8 @@ use std::{fmt, io};
 
 use tokio::time::Instant;
 
+use super::tunnel::TunnelFault;
+
 /// Why an exchange gave no usable answer. The names are stable: never renamed, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultCode {
@@ -16,6 +18,12 @@ pub enum FaultCode {
     ConnectFailed,
     /// No judged address accepted a TCP connection in time.
     TimeoutConnect,
+    /// The operator's proxy cannot be reached, or what it answers is not HTTP.
+    ProxyFailed,
+    /// The operator's proxy does not connect to the seller.
+    ProxyRefused,
+    /// The operator's proxy wants credentials.
+    ProxyAuth,
     /// The seller's certificate has expired.
     TlsExpired,
     /// The seller's certificate is not valid yet.
@@ -57,11 +65,14 @@ pub enum FaultCode {
 impl FaultCode {
     /// Every code.
     #[cfg(test)]
-    const EVERY: [Self; 22] = [
+    const EVERY: [Self; 25] = [
         Self::DnsFailure,
         Self::ConnectRefused,
         Self::ConnectFailed,
         Self::TimeoutConnect,
+        Self::ProxyFailed,
+        Self::ProxyRefused,
+        Self::ProxyAuth,
         Self::TlsExpired,
         Self::TlsNotYetValid,
         Self::TlsWrongName,
@@ -90,6 +101,9 @@ impl FaultCode {
             Self::ConnectRefused => "connect_refused",
             Self::ConnectFailed => "connect_failed",
             Self::TimeoutConnect => "timeout_connect",
+            Self::ProxyFailed => "proxy_failed",
+            Self::ProxyRefused => "proxy_refused",
+            Self::ProxyAuth => "proxy_auth",
             Self::TlsExpired => "tls_expired",
             Self::TlsNotYetValid => "tls_not_yet_valid",
             Self::TlsWrongName => "tls_wrong_name",
@@ -165,6 +179,21 @@ pub(super) fn of_dial(error: &io::Error, at: &str) -> ExchangeFault {
     }
     let sentence = format!("`{at}` cannot be reached; check the address or try again later");
     ExchangeFault::unsent(FaultCode::ConnectFailed, sentence)
+}
+
+/// The operator's proxy gave no tunnel, so nothing of the request was sent.
+pub(super) fn of_tunnel(fault: &TunnelFault, at: &str) -> ExchangeFault {
+    let (code, sentence) = match fault {
+        TunnelFault::Unreachable => (FaultCode::ProxyFailed, "the proxy of the rules cannot be reached".to_owned()),
+        TunnelFault::Unreadable => {
+            (FaultCode::ProxyFailed, "the proxy of the rules answers something that is not HTTP".to_owned())
+        }
+        TunnelFault::WantsCredentials => (FaultCode::ProxyAuth, "the proxy of the rules wants credentials".to_owned()),
+        TunnelFault::Refused(status) => {
+            (FaultCode::ProxyRefused, format!("the proxy of the rules does not connect to `{at}` (status {status})"))
+        }
+    };
+    ExchangeFault::unsent(code, format!("{sentence}; ask the operator to check `proxy` under [network]"))
 }
 
 /// The handshake failed, so nothing of the request was sent.

@@ -1,6 +1,6 @@
 //! The pinned fetch: one name resolved once, one judged address dialled, one answer read under hard limits.
 //!
-//! It must never follow a redirect, use a proxy, keep a cookie, repeat a request by itself, or dial an address
+//! It must never follow a redirect, use a proxy that the rules do not name, keep a cookie, repeat a request by itself, or dial an address
 //! that [`pin()`] did not judge. It knows nothing of payments: a payment header is one more header to it.
 //!
 //! Reading order: [`pin()`] turns a vetted site into a [`Pin`]; [`Exchange::open`] takes the pin; each leg of a
@@ -17,6 +17,7 @@ mod pin;
 mod reply;
 mod resolve;
 mod tls;
+mod tunnel;
 
 #[cfg(test)]
 mod tests;

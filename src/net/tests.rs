@@ -10,6 +10,8 @@ mod authority;
 #[cfg(feature = "demo")]
 mod multiplexed;
 #[cfg(feature = "demo")]
+mod proxied;
+#[cfg(feature = "demo")]
 mod secure;
 
 use std::net::IpAddr;

@@ -108,6 +108,8 @@ eip712_version = "1"
 [network]
 deny = ["203.0.113.0/24", "2606:4700::1111"]
 allow = ["93.184.216.34", "2606:4700::/32"]
+proxy = "http://proxy.corp.example:3128"
+extra_ca = "corp.pem"
 
 [sandbox]
 hosts = { "shop.test" = "127.0.0.1", "six.test" = "::1" }
@@ -278,6 +280,9 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("\"/v1/\"", "\"v1\""),
         ("[\"accept\", \"prefer\"]", "[\"cookie\"]"),
         ("[\"accept\", \"prefer\"]", "[\"accept\", \"accept\"]"),
+        ("\"corp.pem\"", "\"../corp.pem\""),
+        ("\"http://proxy.corp.example:3128\"", "\"http://user:pw@proxy.corp.example:3128\""),
+        ("\"http://proxy.corp.example:3128\"", "\"http://proxy.corp.example:3128/\""),
         ("\"203.0.113.0/24\"", "\"203.0.113.0/024\""),
         ("\"203.0.113.0/24\"", "\"merchant.test\""),
         ("\"93.184.216.34\"", "\"2606:4700::/32\""),

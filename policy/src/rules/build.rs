@@ -289,7 +289,7 @@ fn sandbox_of(sandbox: Option<SandboxDraft>, setting: Setting) -> Result<Loopbac
 }
 
 /// Whether `name` can only be a file right inside a folder.
-fn is_plain_file_name(name: &str) -> bool {
+pub(super) fn is_plain_file_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     !name.is_empty() && !name.starts_with('.') && name.bytes().all(plain)
 }

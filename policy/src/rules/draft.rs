@@ -271,6 +271,13 @@ pub struct NetworkDraft {
     /// Blocks of addresses outside of which nothing is dialled; every public address by default.
     #[serde(default)]
     pub allow: Option<Vec<AddressBlock>>,
+    /// The proxy through which sellers are reached, by CONNECT; none by default.
+    #[serde(default)]
+    pub proxy: Option<Origin>,
+    /// The file name, inside the profile's folder, of one more certificate authority (PEM) that a corporate network
+    /// needs.
+    #[serde(default)]
+    pub extra_ca: Option<String>,
 }
 
 /// `[sandbox]`: what only play money allows.

@@ -1,30 +1,39 @@
 //! What the operator says of the network on top of the tables of addresses. It must never make public what is not.
 
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::build::check_twice;
+use super::build::{check_twice, is_plain_file_name};
 use super::draft::NetworkDraft;
 use super::fault::RuleFault;
 use crate::address_block::AddressBlock;
 use crate::address_class::{AddressClass, classify};
 use crate::refusal::Refusal;
+use crate::site::{Origin, Scheme};
 
 /// Which addresses may be dialled, beside what the tables of special addresses say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Network {
     deny: Vec<AddressBlock>,
     allow: Option<Vec<AddressBlock>>,
+    proxy: Option<Origin>,
+    extra_ca: Option<String>,
 }
 
 impl Network {
     pub(super) fn new(draft: NetworkDraft) -> Result<Self, RuleFault> {
-        let NetworkDraft { deny, allow } = draft;
+        let NetworkDraft { deny, allow, proxy, extra_ca } = draft;
         check_twice("deny", deny.iter())?;
         check_twice("allow", allow.iter().flatten())?;
+        if let Some(proxy) = proxy.as_ref().filter(|proxy| proxy.scheme != Scheme::Http) {
+            return Err(RuleFault::Proxy(proxy.clone()));
+        }
+        if let Some(name) = extra_ca.as_ref().filter(|name| !is_plain_file_name(name)) {
+            return Err(RuleFault::ExtraCaFile(name.clone()));
+        }
         match allow.iter().flatten().find(|block| !block.is_public_at_its_edges()) {
-            None => Ok(Self { deny, allow }),
+            None => Ok(Self { deny, allow, proxy, extra_ca }),
             Some(block) => Err(RuleFault::AllowedNotPublic(*block)),
         }
     }
@@ -39,6 +48,18 @@ impl Network {
     #[must_use]
     pub fn allow(&self) -> Option<&[AddressBlock]> {
         self.allow.as_deref()
+    }
+
+    /// The proxy through which sellers are reached. The operator named it, so it may be anywhere.
+    #[must_use]
+    pub const fn proxy(&self) -> Option<&Origin> {
+        self.proxy.as_ref()
+    }
+
+    /// The file name, inside the profile's folder, of one more certificate authority.
+    #[must_use]
+    pub fn extra_ca(&self) -> Option<&str> {
+        self.extra_ca.as_deref()
     }
 
     /// What stands against dialling `ip`; `on_loopback` where the rules of a sandbox put the seller on this machine.
@@ -72,7 +93,7 @@ mod tests {
 
     fn network(deny: &[&str], allow: Option<&[&str]>) -> Network {
         let blocks = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
-        Network::new(NetworkDraft { deny: blocks(deny), allow: allow.map(blocks) }).unwrap()
+        Network::new(NetworkDraft { deny: blocks(deny), allow: allow.map(blocks), ..NetworkDraft::default() }).unwrap()
     }
 
     fn code(network: &Network, ip: &str, on_loopback: bool) -> &'static str {
@@ -119,7 +140,7 @@ mod tests {
             assert_eq!(code(&wide, ip, false), "address_not_public", "{ip}");
         }
         for block in ["10.0.0.0/8", "127.0.0.0/8", "0.0.0.0/0", "192.168.0.0/16", "fd00::/8", "::/0"] {
-            let draft = NetworkDraft { deny: Vec::new(), allow: Some(vec![block.parse().unwrap()]) };
+            let draft = NetworkDraft { allow: Some(vec![block.parse().unwrap()]), ..NetworkDraft::default() };
             assert!(matches!(Network::new(draft), Err(RuleFault::AllowedNotPublic(_))), "{block}");
         }
         assert_eq!(

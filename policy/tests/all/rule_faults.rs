@@ -424,3 +424,20 @@ fn lists_of_addresses_hold_blocks_once_and_allow_only_what_is_public() {
     refused(&[], &network("deny = [\"merchant.test\"]"), "an address, or its first one and a length");
     refused(&[], &network("deny = [\"::ffff:8.8.8.8\"]"), "as IPv4");
 }
+
+#[test]
+fn a_proxy_is_plain_http_by_name_and_an_extra_authority_a_plain_file_name() {
+    let network = |lines: &str| format!("[network]\n{lines}");
+    for proxy in ["http://proxy.corp.example:3128", "http://10.0.0.9:3128", "http://[fd00::9]:3128"] {
+        let rules = parse(&file(&[], &network(&format!("proxy = \"{proxy}\""))), Setting::Real).unwrap();
+        assert_eq!(rules.network().proxy().unwrap().to_string(), proxy);
+    }
+    contradiction(&[], &network("proxy = \"https://proxy.corp.example\""), "is not plain http");
+    refused(&[], &network("proxy = \"http://user:pw@proxy.corp.example:3128\""), "password");
+    refused(&[], &network("proxy = \"http://proxy.corp.example:3128/\""), "without a path");
+    refused(&[], &network("proxy = \"proxy.corp.example:3128\""), "https://");
+    assert!(parse(&file(&[], &network("extra_ca = \"corp.pem\"")), Setting::Real).is_ok());
+    for ca in ["../corp.pem", "/etc/corp.pem", ".corp.pem", "", "a b.pem"] {
+        contradiction(&[], &network(&format!("extra_ca = \"{ca}\"")), "a plain file name inside the profile's folder");
+    }
+}

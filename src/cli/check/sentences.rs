@@ -220,6 +220,12 @@ fn network(read: &Reading<'_>, told: &mut Vec<Told>) {
     if !network.deny().is_empty() {
         tell(format!("is never dialled at {}", joined(network.deny(), "nowhere")), "deny");
     }
+    if let Some(proxy) = network.proxy() {
+        tell(format!("is reached through the proxy {proxy}, which learns the address of each seller"), "proxy");
+    }
+    if let Some(file) = network.extra_ca() {
+        tell(format!("may prove who a seller is by the authority in `{file}` as well"), "extra_ca");
+    }
     if let Some(allowed) = network.allow() {
         tell(format!("is dialled, beside a sandbox's own sellers, only at {}", joined(allowed, "no address")), "allow");
     }

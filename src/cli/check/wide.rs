@@ -82,6 +82,12 @@ fn empty_lists(read: &Reading<'_>, told: &mut Vec<Told>) {
         let says = "no block of addresses is allowed, so no public seller is reached".to_owned();
         told.push(Told { about: "allows_nothing", says, place: Some(read.lines.place(Table::Network, "allow")) });
     }
+    if let Some(file) = &draft.network.extra_ca {
+        let says = format!(
+            "whoever holds the key of the authority in `{file}` can pass for every seller: read what is sent, payments included, and answer in its place"
+        );
+        told.push(Told { about: "extra_ca", says, place: Some(read.lines.place(Table::Network, "extra_ca")) });
+    }
     if draft.hosts.is_empty() && !read.rules.allow_any_host() {
         let says = "no [[host]] is listed, so every URL is refused".to_owned();
         told.push(Told { about: "allows_nothing", says, place: None });

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use bursar_policy::Setting;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{HandshakeKind, ServerConfig, SupportedProtocolVersion};
@@ -41,7 +40,7 @@ impl Authority {
 
     /// A client configuration that trusts this authority too.
     pub(super) fn trusted(&self) -> Tls {
-        Tls::with_authority(Setting::Sandbox, self.pem.as_bytes()).unwrap()
+        Tls::also_trusting([self.pem.as_bytes()]).unwrap()
     }
 
     /// Papers for `name`, valid from and until the start of these years.

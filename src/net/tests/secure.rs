@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use bursar_policy::Setting;
 use rustls::HandshakeKind;
 use rustls::version::{TLS12, TLS13};
 
@@ -163,15 +162,13 @@ async fn an_address_is_proven_as_an_address_whatever_its_spelling() {
 }
 
 #[test]
-fn an_extra_authority_needs_a_sandbox_and_a_certificate() {
-    let trust = |setting, pem: &str| Tls::with_authority(setting, pem.as_bytes()).unwrap_err();
-    assert_eq!(trust(Setting::Real, ""), TlsFault::OutsideSandbox);
+fn an_extra_authority_is_a_certificate() {
     for pem in [
         "",
         "not PEM",
         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
         "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n",
     ] {
-        assert_eq!(trust(Setting::Sandbox, pem), TlsFault::BadAuthority, "{pem}");
+        assert_eq!(Tls::also_trusting([pem.as_bytes()]).unwrap_err(), TlsFault::BadAuthority, "{pem}");
     }
 }

@@ -166,6 +166,8 @@ impl<'t> Lines<'t> {
             Fault::AllowedNotPublic(block) => {
                 self.last_text(&|text| text.parse::<AddressBlock>().as_ref() == Ok(block))
             }
+            Fault::Proxy(_) => self.place(Table::Network, "proxy").line,
+            Fault::ExtraCaFile(_) => self.place(Table::Network, "extra_ca").line,
             Fault::SandboxTable => self.header("sandbox"),
             Fault::NotLoopback { .. } | Fault::MappedAddress(_) => self.place(Table::Sandbox, "hosts").line,
             Fault::CaFile(_) => self.place(Table::Sandbox, "ca").line,
