@@ -160,6 +160,17 @@ fn embedded_v4(ip: Ipv6Addr) -> Option<(Ipv4Addr, Form)> {
     }
 }
 
+/// The IPv4 address that `ip` is translated to on the way, where it is of the well-known NAT64 prefix (RFC 6052).
+pub(crate) fn reached_v4(ip: IpAddr) -> Option<Ipv4Addr> {
+    match ip {
+        IpAddr::V4(_) => None,
+        IpAddr::V6(ip) => match embedded_v4(ip) {
+            Some((inside, Form::Nat64)) => Some(inside),
+            _ => None,
+        },
+    }
+}
+
 fn classify_embedded(embedded: Ipv4Addr, form: Form) -> AddressClass {
     match (classify_v4(embedded), form) {
         (AddressClass::Public, Form::Nat64) => AddressClass::Public,

@@ -4,12 +4,14 @@
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
 use crate::digest::Digest;
 use crate::money::Money;
 use crate::quoted::Quoted;
+use crate::request_header::Headers;
 use crate::site::Site;
 use crate::terms::Terms;
 use crate::text_form::text_form;
@@ -109,6 +111,9 @@ pub struct Errand {
     pub method: Method,
     /// What is sent along.
     pub body: Option<Body>,
+    /// What the caller chose of how it is asked for.
+    #[serde(default, skip_serializing_if = "Headers::is_empty")]
+    pub headers: Headers,
     /// The most that the caller itself wants to pay.
     pub ceiling: Option<Money>,
     /// The caller's name for this purchase; a new one means that a second purchase is meant.
@@ -121,13 +126,22 @@ pub struct Errand {
 }
 
 impl Errand {
-    /// One request without a body, a ceiling of its own, a name, a quote or a doubt.
+    /// One request without a body, headers, a ceiling of its own, a name, a quote or a doubt.
     #[must_use]
     pub const fn new(site: Site, method: Method) -> Self {
-        Self { site, method, body: None, ceiling: None, purchase_id: None, quote: None, suspicious: None }
+        Self {
+            site,
+            method,
+            body: None,
+            headers: Headers::none(),
+            ceiling: None,
+            purchase_id: None,
+            quote: None,
+            suspicious: None,
+        }
     }
 
-    /// The identity of the purchase: session, method, URL, body and purchase id. Never the
+    /// The identity of the purchase: session, method, URL, body, headers and purchase id. Never the
     /// ceiling, the quote, the doubt or the terms: a seller chooses terms, and a retry must find its first.
     #[must_use]
     pub fn identity(&self, session: &SessionId) -> Digest {
@@ -141,19 +155,23 @@ impl Errand {
         ])
     }
 
-    /// What a purchase id is bound to: method, URL and body.
+    /// What a purchase id is bound to: method, URL, body and headers.
     #[must_use]
     pub fn subject(&self) -> Digest {
         let body = self.body.map(|body| format!("{} {}", body.kind.as_str(), body.digest));
-        Digest::of_parts(&[
+        let url = self.site.url();
+        let headers: Vec<String> = self.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let request: [&[u8]; 4] = [
             b"bursar purchase subject 1",
             self.method.as_str().as_bytes(),
-            self.site.url().as_bytes(),
+            url.as_bytes(),
             body.as_deref().unwrap_or("no body").as_bytes(),
-        ])
+        ];
+        let parts: Vec<&[u8]> = request.into_iter().chain(headers.iter().map(String::as_bytes)).collect();
+        Digest::of_parts(&parts)
     }
 
-    /// What a person's word about this purchase is bound to: session, method, URL, body and every term, without any
+    /// What a person's word about this purchase is bound to: session, method, URL, body, headers and every term, without any
     /// tolerance. The offer's place in the seller's list is no part of it, for nothing of it is signed or paid; nor is
     /// what the caller calls, doubts or caps.
     #[must_use]

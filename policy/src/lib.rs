@@ -13,6 +13,7 @@ extern crate std;
 
 mod text_form;
 
+pub mod address_block;
 pub mod address_class;
 pub mod asset;
 pub mod authorization;
@@ -35,12 +36,14 @@ pub mod pointer;
 pub mod quantity;
 pub mod quoted;
 pub mod refusal;
+pub mod request_header;
 pub mod rules;
 pub mod site;
 pub mod tag;
 pub mod terms;
 pub mod unseen;
 
+pub use address_block::{AddressBlock, AddressBlockFault};
 pub use address_class::{AddressClass, classify};
 pub use asset::{Asset, AssetFault, AssetTable};
 pub use authorization::{Authorization, Domain, validity};
@@ -60,6 +63,7 @@ pub use path_prefix::PathPrefix;
 pub use pointer::Pointer;
 pub use quoted::Quoted;
 pub use refusal::{Audience, Question, Refusal, Severity, in_order};
+pub use request_header::{HeaderName, HeaderText, Headers};
 pub use rules::draft::{ContentMode, Draft, Setting};
 pub use rules::{HostRule, RuleFault, Rules};
 pub use site::{Host, Origin, Scheme, Site, SiteFault};

@@ -5,12 +5,14 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::address_block::AddressBlock;
 use crate::caution::Concern;
 use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::{ApprovalId, Method};
 use crate::limit::{Scope, Window};
 use crate::money::{Currency, Money};
 use crate::quoted::Quoted;
+use crate::request_header::HeaderName;
 use crate::site::SiteFault;
 use crate::tag::Tag;
 
@@ -103,12 +105,25 @@ pub enum Refusal {
         /// Why.
         why: BodyRefusal,
     },
+    /// A header that the host's rule does not list.
+    HeaderNotAllowed {
+        /// The header.
+        name: HeaderName,
+    },
     /// The host leads to an address that is not on the public internet.
     AddressNotPublic {
         /// The address.
         address: String,
         /// What it is.
         block: String,
+    },
+    /// The operator's lists of addresses stand against dialling the host.
+    AddressDenied {
+        /// The address.
+        address: String,
+        /// The denied block that it is in; absent where it is in none of those that are allowed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        block: Option<AddressBlock>,
     },
     /// The seller answered with a redirect.
     RedirectRefused {

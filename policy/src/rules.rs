@@ -25,6 +25,7 @@ pub mod draft;
 mod fault;
 mod hosts;
 mod limits;
+mod network;
 
 pub use self::breaker::Breaker;
 pub use self::caution::Caution;
@@ -33,6 +34,7 @@ pub use self::draft::{ContentMode, FirstPayee, MandateNeed, OnChange, OnSecurity
 pub use self::fault::RuleFault;
 pub use self::hosts::HostRule;
 use self::hosts::{Hosts, Paths};
+pub use self::network::Network;
 
 /// What an operator allowed. Made by [`Rules::new`] only, which refuses every contradiction; with
 /// nothing listed, nothing is allowed.
@@ -58,6 +60,7 @@ pub struct Rules {
     repeat_window_s: u64,
     keeping: Keeping,
     body_cap_bytes: u64,
+    network: Network,
     loopback: BTreeMap<Host, IpAddr>,
     ca_file: Option<String>,
 }
@@ -296,6 +299,12 @@ impl Rules {
     #[must_use]
     pub fn content_mode(&self, site: &Site) -> ContentMode {
         self.host_rule(site).map_or(ContentMode::Withhold, HostRule::content)
+    }
+
+    /// What holds for every connection.
+    #[must_use]
+    pub const fn network(&self) -> &Network {
+        &self.network
     }
 
     /// Names and the loopback addresses that stand for them. Empty outside a sandbox.

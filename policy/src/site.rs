@@ -337,6 +337,10 @@ fn refuse_ambiguity(text: &str) -> Result<(), SiteFault> {
     if authority.contains('*') {
         return Err(SiteFault::Wildcard);
     }
+    // An address with a dot behind it is a name to some parsers.
+    if authority.split(':').next().is_some_and(|host| host.ends_with('.')) {
+        return Err(SiteFault::TrailingDot);
+    }
     if authority.ends_with(':') { Err(SiteFault::Port) } else { Ok(()) }
 }
 

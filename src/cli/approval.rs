@@ -168,6 +168,7 @@ fn terms(view: &ApprovalView, now_s: u64) -> Vec<(&'static str, String)> {
         ("asked", table::time(view.asked_s)),
         ("waits", table::left(now_s, view.expires_s)),
     ];
+    lines.extend(view.headers.iter().map(|(name, value)| ("header", format!("{name}: {value}"))));
     lines.extend(view.concerns.iter().map(|concern| ("why", concern.clone())));
     lines
 }

@@ -40,9 +40,12 @@ impl End {
         Self::fault("cancelled", "the call was cancelled before anything was signed; call again to start anew")
     }
 
-    pub(super) fn unreadable_authority(file: &str, fault: &std::io::Error) -> Self {
-        tracing::error!("the sandbox's certificate authority `{file}` cannot be read: {fault}");
-        Self::fault("tls_setup", "the sandbox's certificate authority cannot be read; check `ca` in its rules")
+    pub(super) fn unreadable_authority(file: &str, fault: &dyn std::fmt::Display) -> Self {
+        tracing::error!("the certificate authority `{file}` cannot be read: {fault}");
+        Self::fault(
+            "tls_setup",
+            "a certificate authority of the rules cannot be read; ask the operator to check `ca` and `extra_ca` in the rules",
+        )
     }
 
     /// What the tools are told of a purchase that ended so.

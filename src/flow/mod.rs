@@ -4,6 +4,7 @@
 //! [`Conversation::authorize`] a purchase can be given up as if it had never been asked for; after it, the seller may
 //! hold a signature, and every end says so with a receipt.
 
+mod authorities;
 mod deliver;
 mod end;
 mod inspect;
@@ -17,7 +18,7 @@ mod visit;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use bursar_policy::{Digest, Errand, Money, Rules, Setting, Terms, Vetted, judge, may_visit};
+use bursar_policy::{Digest, Errand, Money, Rules, Terms, Vetted, judge, may_visit};
 use bursar_tools::payments::{Content, Payments, Price, Purchase, Quote, Reason, Recall, Standing, Wanted};
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
@@ -206,7 +207,8 @@ impl<R: Resolver> Buyer<R> {
         }
     }
 
-    /// The TLS configuration for `rules`: the public web's authorities, in a sandbox also the one its rules name.
+    /// The TLS configuration for `rules`: the public web's authorities, the one that a corporate network needs, and in a
+    /// sandbox its own.
     fn tls(&self, rules: &Rules, digest: Digest) -> Result<Tls, End> {
         let mut known = self.tls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, tls)) = known.as_ref()
@@ -214,14 +216,8 @@ impl<R: Resolver> Buyer<R> {
         {
             return Ok(tls.clone());
         }
-        let built = match (rules.setting(), rules.ca_file()) {
-            (Setting::Sandbox, Some(file)) => {
-                let pem =
-                    std::fs::read(self.home.join(file)).map_err(|fault| End::unreadable_authority(file, &fault))?;
-                Tls::with_authority(Setting::Sandbox, &pem)
-            }
-            _ => Tls::public(),
-        };
+        let pems = authorities::read(rules, &self.home)?;
+        let built = Tls::also_trusting(pems.iter().map(Vec::as_slice));
         let tls = built.map_err(|fault| End::fault("tls_setup", fault.to_string()))?;
         *known = Some((digest, tls.clone()));
         Ok(tls)

@@ -45,6 +45,7 @@ impl<R: Resolver> Buyer<R> {
             (Some(Body { kind, .. }), Some(bytes)) => Ask::new(errand.method).with_body(*kind, bytes)?,
             _ => return Err(End::broken("the body and its description do not belong together")),
         };
+        let ask = ask.with_chosen(&errand.headers)?;
         Ok(Visit { exchange, ask, errand: errand.clone() })
     }
 

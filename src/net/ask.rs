@@ -1,12 +1,12 @@
-//! What is sent: a method, an optional body and at most a payment header; it cannot name another place to go.
+//! What is sent: a method, an optional body, what a caller may choose, and at most a payment header; it cannot name another place to go.
 
 use std::fmt;
 
-use bursar_policy::{BodyType, Method};
+use bursar_policy::{BodyType, Headers, Method};
 use bytes::Bytes;
-use reqwest::header::{HeaderName, HeaderValue};
+use hyper::header::{HeaderName, HeaderValue};
 
-/// The header names that a caller may add (x402 v2 `PAYMENT-SIGNATURE`, x402 v1 `X-PAYMENT`). Everything that steers
+/// The header names that pay (x402 v2 `PAYMENT-SIGNATURE`, x402 v1 `X-PAYMENT`). Everything that steers
 /// a connection or claims an identity (`Host`, `Cookie`, `Authorization`, `Content-Length` …) is absent on purpose.
 const ALLOWED: [&str; 2] = ["payment-signature", "x-payment"];
 
@@ -65,20 +65,36 @@ impl Ask {
         }
     }
 
+    /// Adds the headers that the caller chose.
+    ///
+    /// # Errors
+    ///
+    /// [`AskFault`] when one is set already or is not header text, which the types of `chosen` rule out.
+    pub fn with_chosen(mut self, chosen: &Headers) -> Result<Self, AskFault> {
+        for (name, value) in chosen.iter() {
+            self = self.add(name.as_str(), value.as_str(), false)?;
+        }
+        Ok(self)
+    }
+
     /// Adds a payment header.
     ///
     /// # Errors
     ///
     /// [`AskFault`] when the name is not one of the payment headers, was set before, or the value is not header text.
-    pub fn with_header(mut self, name: &str, value: &str) -> Result<Self, AskFault> {
+    pub fn with_header(self, name: &str, value: &str) -> Result<Self, AskFault> {
         let lower = name.to_ascii_lowercase();
         if !ALLOWED.contains(&lower.as_str()) {
             return Err(AskFault::NotAllowed { name: name.to_owned() });
         }
+        self.add(name, value, true)
+    }
+
+    fn add(mut self, name: &str, value: &str, is_secret: bool) -> Result<Self, AskFault> {
         let bad = || AskFault::BadValue { name: name.to_owned() };
-        let key = HeaderName::from_bytes(lower.as_bytes()).map_err(|_| bad())?;
+        let key = HeaderName::from_bytes(name.to_ascii_lowercase().as_bytes()).map_err(|_| bad())?;
         let mut text = HeaderValue::from_str(value).map_err(|_| bad())?;
-        text.set_sensitive(true);
+        text.set_sensitive(is_secret);
         if self.headers.iter().any(|(earlier, _)| *earlier == key) {
             return Err(AskFault::Twice { name: name.to_owned() });
         }

@@ -1,46 +1,51 @@
-//! One leg over the wire: the pinned address, one request, one answer; no second try and no second address book.
+//! One leg over the wire: a pinned address, one request, one answer; no second try and no second address book.
 
 use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
 
-use bursar_policy::{Host, Method};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING,
+use bursar_policy::{Method, Scheme};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderValue,
+    TRANSFER_ENCODING, USER_AGENT,
 };
+use hyper::{Request, Response, Uri};
 use rustls::ClientConfig;
+use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
 use super::ask::Ask;
+use super::carry::Carriage;
+use super::dial;
 use super::fault::{self, ExchangeFault, FaultCode};
 use super::limits::Limits;
+use super::line::{Heard, Line};
 use super::pin::{Ground, Pin};
 use super::reply::{Body, Reply};
 use super::tls::Tls;
+use super::tunnel::tunnel;
 
-const USER_AGENT: &str = concat!("bursar/", env!("CARGO_PKG_VERSION"));
-
-/// What HTTP/2 may unpack before the caps of [`Limits`] are counted, in bytes. HTTP/1.1 has a fixed buffer of about
-/// the same size in the HTTP library. Larger than any cap in use, so that being over the cap has its own code.
-const UNPACKED_HEADER_BYTES: u32 = 256 * 1024;
-
-/// What HTTP/2 may send ahead of our reading, in bytes.
-const WINDOW_BYTES: u32 = 256 * 1024;
+const OUR_NAME: &str = concat!("bursar/", env!("CARGO_PKG_VERSION"));
 
 /// One purchase's way to its seller. Each leg dials anew, and only the addresses of the pin.
 ///
 /// A new connection for each leg costs a resumed TLS handshake and buys certainty: a payment never rides on a
-/// connection that the seller is just closing, and a leg that could not connect has sent nothing.
+/// connection that the seller is just closing, and a leg that could not connect has sent nothing. Once an address has
+/// answered, later legs go there and nowhere else.
 #[derive(Debug)]
 pub struct Exchange {
     pin: Pin,
-    tls: ClientConfig,
+    tls: Arc<ClientConfig>,
+    answered: OnceLock<SocketAddr>,
 }
 
 impl Exchange {
     /// Takes the pin; dials nothing yet.
     #[must_use]
     pub fn open(pin: Pin, tls: &Tls) -> Self {
-        Self { pin, tls: tls.for_exchange() }
+        Self { pin, tls: Arc::new(tls.for_exchange()), answered: OnceLock::new() }
     }
 
     /// The pin that both legs use.
@@ -50,8 +55,8 @@ impl Exchange {
 
     /// Sends `ask` once to the pinned site and waits for the header of the answer.
     ///
-    /// The request goes out at most once, over a new connection, to the URL of the pin. Redirects, proxies, cookies,
-    /// `Alt-Svc` and automatic retries do not exist here. Interim (1xx) answers are skipped.
+    /// The request goes out at most once, over a new connection, to the URL of the pin. Redirects, proxies of the
+    /// environment, cookies, `Alt-Svc` and repeated requests do not exist here. Interim (1xx) answers are skipped.
     ///
     /// # Errors
     ///
@@ -59,70 +64,88 @@ impl Exchange {
     pub async fn send(&self, ask: &Ask, limits: &Limits) -> Result<Reply, ExchangeFault> {
         let started = Instant::now();
         let end = started.checked_add(limits.total).unwrap_or(started);
-        let header_by = started.checked_add(limits.header).unwrap_or(started).min(end);
         let at = self.pin.site().authority();
 
-        let client = self.client(limits)?;
-        let request = self.request(ask)?;
-        let response = match timeout_at(header_by, client.execute(request)).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(fault::of_send(&error, &at)),
-            Err(_) if header_by < end => return Err(too_slow(FaultCode::TimeoutHeader, &at)),
-            Err(_) => return Err(too_slow(FaultCode::TimeoutTotal, &at)),
-        };
-        match response.remote_addr() {
-            Some(peer) if self.pin.covers(peer) => {}
-            _ => return Err(address_changed(&at)),
-        }
+        let (line, address) = self.line(limits, end, &at).await?;
+        let heard = line.heard();
+        let mut carriage = Carriage::over(line, limits).await.map_err(|error| fault::of_preface(&error, &at))?;
+        let request = self.request(ask, carriage.wants_whole_url())?;
+        let response = answer(carriage.send(request), &heard, limits, end, &at).await?;
+        self.answered.get_or_init(|| address);
         let headers = read_headers(response.headers(), limits).ok_or_else(|| fault::header_too_large(&at))?;
         let encoded = is_encoded(response.headers());
         let status = response.status().as_u16();
         let declared = declared_length(ask.method(), status, response.headers());
-        Ok(Reply::new(status, headers, Body::new(response, at, limits.idle, end, encoded, declared)))
+        let body = Body::new(response.into_body(), carriage, at, limits.idle, end, encoded, declared);
+        Ok(Reply::new(status, headers, body))
     }
 
-    fn client(&self, limits: &Limits) -> Result<reqwest::Client, ExchangeFault> {
-        reqwest::Client::builder()
-            .tls_backend_preconfigured(self.tls.clone())
-            .https_only(self.pin.ground() != Ground::Loopback)
-            .dns_resolver(Judged::of(&self.pin))
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .referer(false)
-            .pool_max_idle_per_host(0)
-            .connect_timeout(limits.connect)
-            .http1_max_headers(limits.header_fields)
-            .http2_max_header_list_size(UNPACKED_HEADER_BYTES)
-            .http2_initial_stream_window_size(WINDOW_BYTES)
-            .http2_initial_connection_window_size(WINDOW_BYTES)
-            .user_agent(USER_AGENT)
-            .build()
-            .map_err(|_| unsendable("the HTTP client could not be set up; this build is broken, so report it"))
+    /// A connection to a judged address, with TLS where the URL wants it. Nothing of the request has left.
+    async fn line(&self, limits: &Limits, end: Instant, at: &str) -> Result<(Line, SocketAddr), ExchangeFault> {
+        let site = self.pin.site();
+        if site.scheme() == Scheme::Http && self.pin.ground() != Ground::Loopback {
+            return Err(unsendable("plain http goes to loopback sellers alone; this build is broken, so report it"));
+        }
+        let addresses = match self.answered.get() {
+            Some(address) => std::slice::from_ref(address),
+            None => self.pin.addresses(),
+        };
+        let (stream, address) = match timeout_at(by(limits.connect, end), self.connection(addresses, at)).await {
+            Ok(connected) => connected?,
+            Err(_) => return Err(fault::too_late_to_send(FaultCode::TimeoutConnect, end, at)),
+        };
+        match stream.peer_addr() {
+            Ok(peer) if self.pin.leads_to(peer) => {}
+            _ => return Err(address_changed(at)),
+        }
+        if site.scheme() == Scheme::Http {
+            return Ok((Line::plain(stream), address));
+        }
+        let handshake = Line::secure(stream, site.host(), Arc::clone(&self.tls));
+        match timeout_at(by(limits.tls, end), handshake).await {
+            Ok(line) => line.map(|line| (line, address)).map_err(|error| fault::of_tls(&error, at)),
+            Err(_) => Err(fault::too_late_to_send(FaultCode::TimeoutTls, end, at)),
+        }
     }
 
-    fn request(&self, ask: &Ask) -> Result<reqwest::Request, ExchangeFault> {
-        let text = self.pin.site().url();
-        let url = reqwest::Url::parse(&text).map_err(|_| unsendable(OTHER_URL))?;
+    /// A TCP connection that ends at one of `addresses`, through the proxy of the rules where there is one.
+    async fn connection(&self, addresses: &[SocketAddr], at: &str) -> Result<(TcpStream, SocketAddr), ExchangeFault> {
+        if self.pin.proxies().is_empty() {
+            return dial::race(addresses, dial::connect).await.map_err(|error| fault::of_dial(&error, at));
+        }
+        tunnel(self.pin.proxies(), addresses).await.map_err(|fault| fault::of_tunnel(&fault, at))
+    }
+
+    /// The request, the same for both versions of HTTP but for where its URL and host stand.
+    fn request(&self, ask: &Ask, whole_url: bool) -> Result<Request<Full<Bytes>>, ExchangeFault> {
+        let site = self.pin.site();
+        let target = if whole_url { site.url() } else { site.path_and_query() };
+        let uri: Uri = target.parse().map_err(|_| unsendable(OTHER_URL))?;
         // INVARIANT: the site was parsed once, at the door; this second reading may only confirm it.
-        if url.as_str() != text {
+        if uri != *target {
             return Err(unsendable(OTHER_URL));
         }
-        let method = match ask.method() {
-            Method::Get => reqwest::Method::GET,
-            Method::Head => reqwest::Method::HEAD,
-            Method::Post => reqwest::Method::POST,
+        let body = ask.body().map_or_else(Bytes::new, |(_, bytes)| bytes.clone());
+        let mut request = Request::new(Full::new(body));
+        *request.uri_mut() = uri;
+        *request.method_mut() = match ask.method() {
+            Method::Get => hyper::Method::GET,
+            Method::Head => hyper::Method::HEAD,
+            Method::Post => hyper::Method::POST,
         };
-        let mut request = reqwest::Request::new(method, url);
         let headers = request.headers_mut();
+        if !whole_url {
+            let host = HeaderValue::from_str(&site.authority()).map_err(|_| unsendable(OTHER_URL))?;
+            headers.insert(HOST, host);
+        }
+        headers.insert(USER_AGENT, HeaderValue::from_static(OUR_NAME));
         headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         for (name, value) in ask.headers() {
             headers.insert(name.clone(), value.clone());
         }
-        if let Some((kind, bytes)) = ask.body() {
+        if let Some((kind, _)) = ask.body() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind.as_str()));
-            *request.body_mut() = Some(bytes.clone().into());
         }
         Ok(request)
     }
@@ -130,32 +153,38 @@ impl Exchange {
 
 const OTHER_URL: &str = "the URL reads differently a second time; this build is broken, so report it";
 
-/// Knows one name and its judged addresses. Any other name has no answer, so nothing else can be dialled.
-struct Judged {
-    name: String,
-    addresses: Vec<SocketAddr>,
+/// So much later than now, but not after `end`.
+fn by(within: std::time::Duration, end: Instant) -> Instant {
+    Instant::now().checked_add(within).unwrap_or(end).min(end)
 }
 
-impl Judged {
-    fn of(pin: &Pin) -> Self {
-        let name = match pin.site().host() {
-            Host::Name(name) => name.clone(),
-            // The client dials an IP literal without asking; no name at all is known then.
-            Host::V4(_) | Host::V6(_) => String::new(),
-        };
-        Self { name, addresses: pin.addresses().to_vec() }
-    }
-}
-
-impl Resolve for Judged {
-    fn resolve(&self, name: Name) -> Resolving {
-        let found: Result<Addrs, Box<dyn std::error::Error + Send + Sync>> = if name.as_str() == self.name {
-            Ok(Box::new(self.addresses.clone().into_iter()))
-        } else {
-            Err("only the pinned name has an address".into())
-        };
-        Box::pin(std::future::ready(found))
-    }
+/// Waits for the header of an answer, under the deadlines for its first byte and for all of it.
+async fn answer(
+    asked: impl Future<Output = hyper::Result<Response<Incoming>>>,
+    heard: &Heard,
+    limits: &Limits,
+    end: Instant,
+    at: &str,
+) -> Result<Response<Incoming>, ExchangeFault> {
+    let first_by = by(limits.first_byte, end);
+    let header_by = by(limits.header, end);
+    tokio::pin!(asked);
+    let early = timeout_at(first_by.min(header_by), async {
+        tokio::select! {
+            biased;
+            answered = &mut asked => Some(answered),
+            () = heard.first_byte() => None,
+        }
+    });
+    let answered = match early.await {
+        Ok(Some(answered)) => answered,
+        Ok(None) => match timeout_at(header_by, asked).await {
+            Ok(answered) => answered,
+            Err(_) => return Err(fault::too_slow(FaultCode::TimeoutHeader, end, at)),
+        },
+        Err(_) => return Err(fault::too_slow(FaultCode::TimeoutFirstByte, end, at)),
+    };
+    answered.map_err(|error| fault::of_answer(&error, at))
 }
 
 /// Copies the header out, or nothing when it is over the caps.
@@ -197,13 +226,9 @@ fn is_encoded(headers: &HeaderMap) -> bool {
     !plain(CONTENT_ENCODING, &["identity"]) || !plain(TRANSFER_ENCODING, &["identity", "chunked"])
 }
 
-fn too_slow(code: FaultCode, at: &str) -> ExchangeFault {
-    ExchangeFault::sent(code, format!("`{at}` did not answer in time; try again later"))
-}
-
 fn address_changed(at: &str) -> ExchangeFault {
-    let sentence = format!("the answer of `{at}` came from an address that was not judged; report this");
-    ExchangeFault::sent(FaultCode::AddressChanged, sentence)
+    let sentence = format!("the connection to `{at}` leads to an address that was not judged; report this");
+    ExchangeFault::unsent(FaultCode::AddressChanged, sentence)
 }
 
 fn unsendable(sentence: &str) -> ExchangeFault {

@@ -11,14 +11,19 @@ const BYTES_A_SECOND: u64 = 512 * 1024;
 /// deserve different ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Reaching the seller: TCP and TLS together, over every judged address.
+    /// A TCP connection, over every judged address together.
     pub connect: Duration,
-    /// From the start of the leg until the whole response header is there, reaching the seller included. Interim
-    /// (1xx) answers do not extend it.
+    /// The TLS handshake, once there is a connection.
+    pub tls: Duration,
+    /// From the connection being ready until the first byte of an answer; over HTTP/2, where a seller speaks before
+    /// it is asked, until the header of the answer.
+    pub first_byte: Duration,
+    /// From the connection being ready until the whole response header is there. Interim (1xx) answers do not extend
+    /// it.
     pub header: Duration,
     /// The longest silence between two pieces of the body.
     pub idle: Duration,
-    /// From the start of the leg to the last byte of the body.
+    /// From the start of the leg to the last byte of the body, whatever comes in between.
     pub total: Duration,
     /// The most bytes that all response header names and values may have together, with 4 bytes counted on top for
     /// each field; the same for HTTP/1.1 and HTTP/2.
@@ -28,11 +33,14 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For the first leg, which asks without paying: 10 s to connect, 20 s to the header, 10 s idle, 60 s in all.
+    /// For the first leg, which asks without paying: 10 s each to connect and for TLS, 15 s to the first byte, 20 s to
+    /// the whole header, 10 s idle, 60 s in all.
     #[must_use]
     pub const fn bare() -> Self {
         Self {
             connect: Duration::from_secs(10),
+            tls: Duration::from_secs(10),
+            first_byte: Duration::from_secs(15),
             header: Duration::from_secs(20),
             idle: Duration::from_secs(10),
             total: Duration::from_secs(60),
@@ -49,11 +57,17 @@ impl Limits {
         Self { total: self.total.saturating_add(more), ..self }
     }
 
-    /// For the leg that carries a payment: a seller may settle on its chain before it answers, so the header may
-    /// take 90 s and the whole leg 120 s. Hanging up early would only turn a sale into an unresolved one.
+    /// For the leg that carries a payment: a seller may settle on its chain before it answers, so the first byte may
+    /// take 80 s, the header 90 s and the whole leg 120 s. Hanging up early would only turn a sale into an unresolved
+    /// one.
     #[must_use]
     pub const fn paid() -> Self {
-        Self { header: Duration::from_secs(90), total: Duration::from_secs(120), ..Self::bare() }
+        Self {
+            first_byte: Duration::from_secs(80),
+            header: Duration::from_secs(90),
+            total: Duration::from_secs(120),
+            ..Self::bare()
+        }
     }
 }
 

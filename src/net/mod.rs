@@ -1,19 +1,23 @@
 //! The pinned fetch: one name resolved once, one judged address dialled, one answer read under hard limits.
 //!
-//! It must never follow a redirect, use a proxy, keep a cookie, repeat a request by itself, or dial an address
+//! It must never follow a redirect, use a proxy that the rules do not name, keep a cookie, repeat a request by itself, or dial an address
 //! that [`pin()`] did not judge. It knows nothing of payments: a payment header is one more header to it.
 //!
 //! Reading order: [`pin()`] turns a vetted site into a [`Pin`]; [`Exchange::open`] takes the pin; each leg of a
 //! purchase is one [`Exchange::send`], which gives a [`Reply`] whose [`Body`] is read under a cap.
 
 mod ask;
+mod carry;
+mod dial;
 mod exchange;
 mod fault;
 mod limits;
+mod line;
 mod pin;
 mod reply;
 mod resolve;
 mod tls;
+mod tunnel;
 
 #[cfg(test)]
 mod tests;

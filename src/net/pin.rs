@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use bursar_policy::{AddressClass, Host, Refusal, Rules, Scheme, Site, Vetted, classify};
+use bursar_policy::{Host, Origin, Refusal, Rules, Scheme, Site, Vetted};
 
 use super::fault::{ExchangeFault, FaultCode};
 use super::resolve::{LookupFault, Resolver};
@@ -18,6 +18,7 @@ pub struct Pin {
     site: Site,
     addresses: Vec<SocketAddr>,
     ground: Ground,
+    proxies: Vec<SocketAddr>,
 }
 
 /// Where the judged addresses are.
@@ -48,23 +49,42 @@ impl Pin {
         self.ground
     }
 
+    /// The addresses of the operator's proxy; none when sellers are dialled without one.
+    pub(super) fn proxies(&self) -> &[SocketAddr] {
+        &self.proxies
+    }
+
+    /// Whether a connection to `peer` is one that this pin makes: to a judged address, or to the proxy that leads there.
+    pub(super) fn leads_to(&self, peer: SocketAddr) -> bool {
+        if self.proxies.is_empty() { self.covers(peer) } else { is_among(&self.proxies, peer) }
+    }
+
+    /// The same pin with one more address, for tests of what several addresses mean.
+    #[cfg(test)]
+    pub(super) fn and(mut self, address: IpAddr) -> Self {
+        self.addresses.push(SocketAddr::new(address, self.site.port()));
+        self
+    }
+
     /// Whether an answer from `peer` came from a judged address. An IPv4 address written as IPv6 counts as itself.
     #[must_use]
     pub fn covers(&self, peer: SocketAddr) -> bool {
-        self.addresses
-            .iter()
-            .any(|judged| judged.port() == peer.port() && judged.ip().to_canonical() == peer.ip().to_canonical())
+        is_among(&self.addresses, peer)
     }
+}
+
+fn is_among(known: &[SocketAddr], peer: SocketAddr) -> bool {
+    known.iter().any(|one| one.port() == peer.port() && one.ip().to_canonical() == peer.ip().to_canonical())
 }
 
 /// Why a site got no pin. Nothing was dialled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PinFault {
-    /// Not a fault but an answer: `address_not_public`, or `https_required` for http to anywhere but a loopback seller
+    /// Not a fault but an answer: `address_not_public`, `address_denied`, or `https_required` for http to anywhere but a loopback seller
     /// of a sandbox.
     #[error("{0}")]
     Refused(Refusal),
-    /// The name has no usable answer (`dns_failure`).
+    /// The name has no usable answer (`dns_failure`), or the proxy's has none (`proxy_failed`).
     #[error(transparent)]
     Lookup(ExchangeFault),
 }
@@ -72,7 +92,8 @@ pub enum PinFault {
 /// Resolves `site` once and judges every address.
 ///
 /// An IP literal is judged before any resolver is asked. A host that the rules of a sandbox put on loopback goes there
-/// without a lookup. Of any other name, one answer that is not public refuses all of them.
+/// without a lookup. Of any other name, one answer that is not public,
+/// or that the operator's lists stand against, refuses all of them.
 ///
 /// # Errors
 ///
@@ -91,13 +112,34 @@ pub async fn pin<R: Resolver>(site: Vetted<Site>, resolver: &R, rules: &Rules) -
     };
     let mut addresses = Vec::with_capacity(found.len());
     for address in found {
-        judge(address, ground)?;
+        if let Some(refusal) = rules.network().refuses(address, ground == Ground::Loopback) {
+            return Err(PinFault::Refused(refusal));
+        }
         let socket = SocketAddr::new(address, site.port());
         if !addresses.contains(&socket) {
             addresses.push(socket);
         }
     }
-    Ok(Pin { site, addresses, ground })
+    let proxies = match rules.network().proxy() {
+        Some(proxy) => proxies(resolver, proxy, rules).await?,
+        None => Vec::new(),
+    };
+    Ok(Pin { site, addresses, ground, proxies })
+}
+
+/// The addresses of the operator's proxy. The operator named it, so it may be anywhere.
+async fn proxies<R: Resolver>(resolver: &R, proxy: &Origin, rules: &Rules) -> Result<Vec<SocketAddr>, PinFault> {
+    let found = match (rules.loopback_of(&proxy.host), &proxy.host) {
+        (Some(address), _) => vec![address],
+        (None, Host::V4(address)) => vec![IpAddr::V4(*address)],
+        (None, Host::V6(address)) => vec![IpAddr::V6(*address)],
+        (None, Host::Name(name)) => resolver.lookup(name, proxy.port).await.unwrap_or_default(),
+    };
+    if found.is_empty() {
+        let sentence = format!("the proxy `{proxy}` of the rules could not be looked up; ask the operator to check it");
+        return Err(PinFault::Lookup(ExchangeFault::unsent(FaultCode::ProxyFailed, sentence)));
+    }
+    Ok(found.into_iter().map(|address| SocketAddr::new(address, proxy.port)).collect())
 }
 
 async fn look_up<R: Resolver>(resolver: &R, name: &str, port: u16) -> Result<Vec<IpAddr>, PinFault> {
@@ -109,15 +151,4 @@ async fn look_up<R: Resolver>(resolver: &R, name: &str, port: u16) -> Result<Vec
     };
     let sentence = format!("`{name}` could not be looked up because {why}; check the spelling or try again later");
     Err(PinFault::Lookup(ExchangeFault::unsent(FaultCode::DnsFailure, sentence)))
-}
-
-/// Loopback passes only on loopback ground, and nothing else does there.
-fn judge(address: IpAddr, ground: Ground) -> Result<(), PinFault> {
-    let block = match (classify(address), ground) {
-        (AddressClass::Public, Ground::Public) | (AddressClass::Loopback, Ground::Loopback) => return Ok(()),
-        (AddressClass::Public, Ground::Loopback) => "not loopback, which is all that a sandbox may map to",
-        (AddressClass::Loopback, Ground::Public) => "loopback",
-        (AddressClass::Special { block, .. }, _) => block,
-    };
-    Err(PinFault::Refused(Refusal::AddressNotPublic { address: address.to_string(), block: block.to_owned() }))
 }

@@ -5,9 +5,12 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use tokio::time::{Instant, timeout_at};
 
-use super::fault::{ExchangeFault, FaultCode};
+use super::carry::Carriage;
+use super::fault::{self, ExchangeFault, FaultCode};
 
 /// One answer. Everything in it is the seller's word.
 ///
@@ -50,7 +53,9 @@ impl Reply {
 
 /// A body on its way. Dropping it hangs up.
 pub struct Body {
-    response: reqwest::Response,
+    incoming: Incoming,
+    /// Hangs up when this is dropped.
+    _carriage: Carriage,
     at: String,
     idle: Duration,
     deadline: Instant,
@@ -82,14 +87,15 @@ impl BodyEnd {
 
 impl Body {
     pub(super) const fn new(
-        response: reqwest::Response,
+        incoming: Incoming,
+        carriage: Carriage,
         at: String,
         idle: Duration,
         deadline: Instant,
         encoded: bool,
         declared: Option<u64>,
     ) -> Self {
-        Self { response, at, idle, deadline, encoded, declared }
+        Self { incoming, _carriage: carriage, at, idle, deadline, encoded, declared }
     }
 
     /// Hands the body to `sink` piece by piece, at most `cap_bytes` in all, and says how it ended.
@@ -114,7 +120,7 @@ impl Body {
                 Ok(Some(piece)) => piece,
                 Ok(None) if self.declared.is_some_and(|declared| read < declared) => {
                     // HTTP/2 can end a stream early without calling it an error.
-                    return Ok(BodyEnd::Cut(self.fault(FaultCode::BrokenAnswer, "sent less than it declared")));
+                    return Ok(BodyEnd::Cut(self.fault(FaultCode::WrongLength, "sent less than it declared")));
                 }
                 Ok(None) => return Ok(BodyEnd::Complete),
                 Err(fault) => return Ok(BodyEnd::Cut(fault)),
@@ -145,13 +151,23 @@ impl Body {
         (bytes, end)
     }
 
+    /// The next piece; trailers are passed over.
     async fn next(&mut self) -> Result<Option<Bytes>, ExchangeFault> {
         let silent_at = Instant::now().checked_add(self.idle).unwrap_or(self.deadline);
-        match timeout_at(silent_at.min(self.deadline), self.response.chunk()).await {
-            Ok(Ok(piece)) => Ok(piece),
-            Ok(Err(_)) => Err(self.fault(FaultCode::BrokenAnswer, "broke off its answer")),
-            Err(_) if silent_at < self.deadline => Err(self.fault(FaultCode::TimeoutIdle, "fell silent")),
-            Err(_) => Err(self.fault(FaultCode::TimeoutTotal, "took too long for its answer")),
+        let by = silent_at.min(self.deadline);
+        loop {
+            match timeout_at(by, self.incoming.frame()).await {
+                Ok(None) => return Ok(None),
+                Ok(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(piece) => return Ok(Some(piece)),
+                    Err(_) => continue,
+                },
+                Ok(Some(Err(error))) => return Err(fault::of_body(&error, &self.at)),
+                Err(_) if silent_at < self.deadline => {
+                    return Err(self.fault(FaultCode::TimeoutIdle, "fell silent"));
+                }
+                Err(_) => return Err(self.fault(FaultCode::TimeoutTotal, "took too long for its answer")),
+            }
         }
     }
 

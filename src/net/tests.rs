@@ -10,13 +10,15 @@ mod authority;
 #[cfg(feature = "demo")]
 mod multiplexed;
 #[cfg(feature = "demo")]
+mod proxied;
+#[cfg(feature = "demo")]
 mod secure;
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use bursar_policy::{Draft, Errand, Method, Refusal, Rules, Setting, Site, Vetted, may_visit};
+use bursar_policy::{Draft, Errand, Headers, Method, Refusal, Rules, Setting, Site, Vetted, may_visit};
 
 use super::{Ask, Exchange, ExchangeFault, Limits, LookupFault, Pin, Reply, Resolver, Tls, pin};
 
@@ -26,6 +28,8 @@ const NAME: &str = "seller.test";
 /// Deadlines that only a stuck exchange meets; a test of a deadline shortens that one.
 const QUICK: Limits = Limits {
     connect: Duration::from_secs(5),
+    tls: Duration::from_secs(5),
+    first_byte: Duration::from_secs(5),
     header: Duration::from_secs(5),
     idle: Duration::from_secs(5),
     total: Duration::from_secs(10),
@@ -64,8 +68,13 @@ impl Resolver for Scripted {
 
 /// Rules of a sandbox that map [`NAME`] to `address` and let any host be visited.
 fn sandbox(address: &str) -> Rules {
+    sandbox_of(NAME, address)
+}
+
+/// The same for another name.
+fn sandbox_of(name: &str, address: &str) -> Rules {
     let asset = "eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e";
-    let mapped = format!("[sandbox]\nhosts = {{ \"{NAME}\" = \"{address}\" }}");
+    let mapped = format!("[sandbox]\nhosts = {{ \"{name}\" = \"{address}\" }}");
     rules("eip155:84532", asset, &mapped, Setting::Sandbox)
 }
 
@@ -82,6 +91,12 @@ fn rules(network: &str, asset: &str, more: &str, setting: Setting) -> Rules {
     Rules::new(toml::from_str::<Draft>(&text).unwrap(), setting).unwrap()
 }
 
+/// The same with the operator's lists of addresses.
+fn with_lists(lists: &str) -> Rules {
+    let usdc = "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+    rules("eip155:8453", usdc, &format!("[network]\n{lists}"), Setting::Real)
+}
+
 /// A vetted site, as the gate gives it under `rules`.
 fn vetted(rules: &Rules, url: &str) -> Vetted<Site> {
     visit(rules, url).unwrap()
@@ -93,6 +108,7 @@ fn visit(rules: &Rules, url: &str) -> Result<Vetted<Site>, Vec<Refusal>> {
         site: Site::parse(url).unwrap(),
         method: Method::Get,
         body: None,
+        headers: Headers::none(),
         ceiling: None,
         purchase_id: None,
         quote: None,

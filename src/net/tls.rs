@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bursar_policy::Setting;
 use rustls::client::Resumption;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -19,9 +18,6 @@ pub struct Tls {
 /// Why no TLS configuration could be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlsFault {
-    /// An extra authority was named outside a sandbox.
-    #[error("an extra certificate authority works only in a sandbox; remove it or use `--sandbox`")]
-    OutsideSandbox,
     /// The extra authority is not a usable PEM certificate.
     #[error("the extra certificate authority is not a PEM certificate; write it again as PEM")]
     BadAuthority,
@@ -40,25 +36,24 @@ impl Tls {
         Self::trusting(public_roots())
     }
 
-    /// Trusts the public web's authorities and those in `extra_pem`.
+    /// Trusts the public web's authorities and those in each of `extra_pems`.
+    ///
+    /// Which of them there may be is for the rules to say: one in a sandbox, and one that a corporate network needs.
     ///
     /// # Errors
     ///
-    /// [`TlsFault::OutsideSandbox`] unless `setting` is the sandbox; [`TlsFault::BadAuthority`] when `extra_pem` holds
-    /// no certificate or one that cannot be used.
-    pub fn with_authority(setting: Setting, extra_pem: &[u8]) -> Result<Self, TlsFault> {
-        if setting != Setting::Sandbox {
-            return Err(TlsFault::OutsideSandbox);
-        }
+    /// [`TlsFault::BadAuthority`] when one of `extra_pems` holds no certificate or one that cannot be used.
+    pub fn also_trusting<'a>(extra_pems: impl IntoIterator<Item = &'a [u8]>) -> Result<Self, TlsFault> {
         let mut roots = public_roots();
-        let mut added = 0_usize;
-        for certificate in CertificateDer::pem_slice_iter(extra_pem) {
-            let certificate = certificate.map_err(|_| TlsFault::BadAuthority)?;
-            roots.add(certificate).map_err(|_| TlsFault::BadAuthority)?;
-            added = added.saturating_add(1);
-        }
-        if added == 0 {
-            return Err(TlsFault::BadAuthority);
+        for pem in extra_pems {
+            let before = roots.len();
+            for certificate in CertificateDer::pem_slice_iter(pem) {
+                let certificate = certificate.map_err(|_| TlsFault::BadAuthority)?;
+                roots.add(certificate).map_err(|_| TlsFault::BadAuthority)?;
+            }
+            if roots.len() == before {
+                return Err(TlsFault::BadAuthority);
+            }
         }
         Self::trusting(roots)
     }

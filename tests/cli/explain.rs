@@ -66,7 +66,7 @@ async fn a_live_seller_is_judged_and_not_paid() {
     assert_eq!((said.code, said.err.as_str()), (Some(3), ""), "{said:?}");
     assert!(said.out.contains("https_required"), "{said:?}");
     // No rule lists this origin, and a person may look all the same; nobody is there.
-    desk.run(&["explain", "https://shop.cli.test:1/page"]).await.says(1, &["does not accept connections"]);
+    desk.run(&["explain", "https://shop.cli.test:1/page"]).await.says(1, &["refuses connections"]);
     let said = desk.run(&["explain", "--method", "POST", &format!("{origin}/page")]).await;
     assert_eq!(said.code, Some(3), "{said:?}");
     assert!(said.out.contains("method_not_allowed"), "{said:?}");

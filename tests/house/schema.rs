@@ -6,9 +6,11 @@ use std::path::Path;
 
 use bursar_policy::limit::{OwnLimit, Scope};
 use bursar_policy::quantity::{ByteSize, Span};
-use bursar_policy::rules::draft::{ContentMode, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft};
+use bursar_policy::rules::draft::{
+    ContentMode, Draft, HostDraft, NetworkDraft, PayeeDraft, PaymentDraft, SandboxDraft,
+};
 use bursar_policy::{
-    Address, Asset, AssetId, ChainId, Currency, Limit, Method, Money, PathPrefix, Pointer, Setting, Tag,
+    Address, Asset, AssetId, ChainId, Currency, HeaderName, Limit, Method, Money, PathPrefix, Pointer, Setting, Tag,
 };
 use bursar_vault::rules_file;
 use proptest::strategy::{Strategy, ValueTree};
@@ -78,6 +80,7 @@ max_per_payment = "0.01 USD"
 resource_hosts = ["cdn.example.com"]
 body_limit = "1 KiB"
 max_body = "2 MiB"
+headers = ["accept", "prefer"]
 first_payee = "approve"
 on_change = "approve"
 unusual_price = 3
@@ -101,6 +104,12 @@ decimals = 6
 currency = "EUR"
 eip712_name = "Test"
 eip712_version = "1"
+
+[network]
+deny = ["203.0.113.0/24", "2606:4700::1111"]
+allow = ["93.184.216.34", "2606:4700::/32"]
+proxy = "http://proxy.corp.example:3128"
+extra_ca = "corp.pem"
 
 [sandbox]
 hosts = { "shop.test" = "127.0.0.1", "six.test" = "::1" }
@@ -145,6 +154,7 @@ fn tables() -> Vec<(&'static str, Value, BTreeSet<String>)> {
         ("host.limit", at("/properties/host/items/properties/limit/items"), keys::<OwnLimit>()),
         ("payee", at("/properties/payee/items"), keys::<PayeeDraft>()),
         ("asset", at("/properties/asset/items"), keys::<Asset>()),
+        ("network", at("/properties/network"), keys::<NetworkDraft>()),
         ("sandbox", at("/properties/sandbox"), keys::<SandboxDraft>()),
     ]
 }
@@ -206,6 +216,8 @@ fn the_schema_offers_exactly_the_words_of_the_reader() {
     assert_eq!(words("/properties/limit/items/properties/scope/enum"), scopes);
     let methods = words("/properties/host/items/properties/methods/items/enum");
     assert!(methods.iter().all(|word| word.parse::<Method>().is_ok()) && methods.len() == 3, "{methods:?}");
+    let headers = words("/properties/host/items/properties/headers/items/enum");
+    assert_eq!(headers, HeaderName::EVERY.iter().map(|name| name.as_str().to_owned()).collect());
     let modes = words("/properties/host/items/properties/content/enum");
     let reader = listed::<Draft>(&WHOLE.replace("content = \"fields\"", "content = \"no-such-word\""));
     assert_eq!(modes, reader);
@@ -266,6 +278,14 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("max_unresolved = 3", "max_unresolved = 1000001"),
         ("\"Europe/Berlin\"", "\"berlin\""),
         ("\"/v1/\"", "\"v1\""),
+        ("[\"accept\", \"prefer\"]", "[\"cookie\"]"),
+        ("[\"accept\", \"prefer\"]", "[\"accept\", \"accept\"]"),
+        ("\"corp.pem\"", "\"../corp.pem\""),
+        ("\"http://proxy.corp.example:3128\"", "\"http://user:pw@proxy.corp.example:3128\""),
+        ("\"http://proxy.corp.example:3128\"", "\"http://proxy.corp.example:3128/\""),
+        ("\"203.0.113.0/24\"", "\"203.0.113.0/024\""),
+        ("\"203.0.113.0/24\"", "\"merchant.test\""),
+        ("\"93.184.216.34\"", "\"2606:4700::/32\""),
         ("\"/v1/\"", "\"/v1//\""),
         ("tag = \"data\"", "tag = \"Data\""),
         ("\"month\"", "\"year\""),

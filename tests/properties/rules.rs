@@ -84,7 +84,7 @@ fn is_free_of_contradictions(rules: &Rules) {
             host.ceiling(general).is_none_or(|own| rules.ceiling(general).is_none_or(|most| own.is_within(most)))
         };
         assert!(rules.assets().all(|asset| fits(asset.currency)), "{origin} may take more than a payment may cost");
-        assert!((1..=64 << 10).contains(&host.body_limit_bytes()) && host.max_unresolved() > 0, "{origin}");
+        assert!((1..=1 << 20).contains(&host.body_limit_bytes()) && host.max_unresolved() > 0, "{origin}");
     }
     assert!((10..=3_600).contains(&rules.max_lifetime_s()) && (1..=86_400).contains(&rules.repeat_window_s()));
     assert!((1..=64 << 20).contains(&rules.body_cap_bytes()) && rules.max_unresolved() > 0);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use bursar_policy::mandate::Payees;
 use bursar_policy::{
-    Address, Amount, ApprovalId, Authorization, Body, BodyType, Digest, Domain, Errand, Mandate, Method, PaymentId,
-    QuoteId, Refusal, SessionName, Site, Terms, Version,
+    Address, Amount, ApprovalId, Authorization, Body, BodyType, Digest, Domain, Errand, Headers, Mandate, Method,
+    PaymentId, QuoteId, Refusal, SessionName, Site, Terms, Version,
 };
 use bursar_vault::protocol::frame::{REPLY_MAX_BYTES, encode};
 use bursar_vault::protocol::{
@@ -126,6 +126,7 @@ fn errand() -> Errand {
         site: Site::parse("https://api.seller.test/weather?of=today").unwrap(),
         method: Method::Post,
         body: Some(Body { digest: Digest::of(b"{}"), bytes: 2, kind: BodyType::Json }),
+        headers: Headers::none(),
         ceiling: "0.05 USD".parse().ok(),
         purchase_id: "order-7".parse().ok(),
         quote: Some(QuoteId::from_random([7; 16])),

@@ -6,6 +6,7 @@ use core::fmt::Display;
 use core::str::FromStr;
 
 use bursar_policy::errand::{Body, BodyType, Errand, Method, PurchaseId, QuoteId};
+use bursar_policy::request_header::{HeaderFault, HeaderName, HeaderText, Headers};
 use bursar_policy::{Digest, Money, Quoted, Refusal, Site};
 use serde_json::{Map, Value};
 
@@ -13,7 +14,7 @@ use crate::reply::{BAD_ARGUMENTS, Words};
 use crate::untrusted::line;
 
 /// The most bytes of a request body.
-pub(crate) const BODY_MAX_BYTES: usize = 64 * 1024;
+pub(crate) const BODY_MAX_BYTES: usize = 1024 * 1024;
 
 /// The most texts of one list.
 const TEXTS_MAX: usize = 32;
@@ -32,6 +33,7 @@ pub(crate) struct Said {
     pub(crate) method: Option<String>,
     pub(crate) body: Option<String>,
     pub(crate) body_type: Option<String>,
+    pub(crate) headers: Vec<(String, String)>,
     pub(crate) max_price: Option<String>,
     pub(crate) purchase_id: Option<String>,
     pub(crate) quote: Option<String>,
@@ -105,6 +107,25 @@ impl Arguments {
     pub(crate) fn left(&self) -> Option<&str> {
         self.given.iter().find(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str())
     }
+
+    /// Takes the texts in the object under `name`; null is as good as absent.
+    ///
+    /// # Errors
+    ///
+    /// When it is anything but an object of texts.
+    pub(crate) fn members(&mut self, name: &str) -> Result<Vec<(String, String)>, Box<Words>> {
+        let wrong = || bad(&format!("`{name}` of {} must be an object of strings", self.tool));
+        let members = match self.given.remove(name) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Object(members)) => members,
+            Some(_) => return Err(wrong()),
+        };
+        let text = |(key, value)| match value {
+            Value::String(text) => Ok((key, text)),
+            _ => Err(wrong()),
+        };
+        members.into_iter().map(text).collect()
+    }
 }
 
 impl Said {
@@ -119,11 +140,15 @@ impl Said {
             .map_err(|fault| Box::new(Words::of_refusals(&[Refusal::UrlInvalid { why: fault.to_string() }])))?;
         let method = parse("method", self.method)?.unwrap_or(Method::Get);
         let (body, bytes) = read_body(method, self.body, self.body_type.as_deref())?.unzip();
+        let headers = read_headers(self.headers)?;
         let ceiling = parse::<Money>("max_price", self.max_price)?;
         let purchase_id = parse::<PurchaseId>("purchase_id", self.purchase_id)?;
         let quote = parse::<QuoteId>("quote", self.quote)?;
         let suspicious = self.suspicious.map(|why| Quoted::of(&why));
-        Ok(Order { errand: Errand { site, method, body, ceiling, purchase_id, quote, suspicious }, body: bytes })
+        Ok(Order {
+            errand: Errand { site, method, body, headers, ceiling, purchase_id, quote, suspicious },
+            body: bytes,
+        })
     }
 }
 
@@ -160,10 +185,24 @@ fn read_body(method: Method, body: Option<String>, kind: Option<&str>) -> Result
     Ok(Some((Body { digest: Digest::of(&bytes), bytes: length, kind }, bytes)))
 }
 
+fn read_headers(said: Vec<(String, String)>) -> Result<Headers, Box<Words>> {
+    let mut headers = Headers::none();
+    for (name, value) in said {
+        let shown = line(&name, 40);
+        let wrong = |why: &dyn Display| bad(&format!("the header `{shown}` can not be set: {why}"));
+        let known: HeaderName = name.parse().map_err(|fault: HeaderFault| wrong(&fault))?;
+        let value: HeaderText = value.parse().map_err(|fault: HeaderFault| wrong(&fault))?;
+        if !headers.add(known, value) {
+            return Err(wrong(&"it is given twice"));
+        }
+    }
+    Ok(headers)
+}
+
 fn unknown_argument(tool: &str, unknown: &str, known: &[&str]) -> Box<Words> {
     let takes = if known.is_empty() { "no arguments".to_owned() } else { known.join(", ") };
     bad(&format!(
-        "`{}` is not an argument of {tool}, which takes {takes}; payee, amount, network and headers can not be chosen by the caller",
+        "`{}` is not an argument of {tool}, which takes {takes}; payee, amount and network can not be chosen by the caller",
         line(unknown, 40)
     ))
 }

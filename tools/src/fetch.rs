@@ -33,10 +33,13 @@ pub(crate) struct FetchArguments {
     url: Option<String>,
     /// GET (the default), HEAD or POST. The operator's rules say which of them a host allows.
     method: Option<MethodWord>,
-    /// The body of a POST, as text, at most 64 KiB. Write JSON as text.
+    /// The body of a POST, as text, at most 1 MiB, or less where the operator's rules say so. Write JSON as text.
     body: Option<String>,
     /// What `body` is: json (the default), form or text.
     body_type: Option<BodyTypeWord>,
+    /// Headers to send, where the operator's rules list them for the host. They are part of what makes a call the same
+    /// call again.
+    headers: Option<HeaderWords>,
     /// The most you are willing to pay, for example "0.05 USD". It can only make the operator's limits tighter.
     max_price: Option<String>,
     /// Your own name for this purchase, 1 to 64 of A-Z a-z 0-9 _ . : -. Give a new one only if you mean to buy the
@@ -57,6 +60,25 @@ pub(crate) struct FetchArguments {
     content_sha256: Option<String>,
     /// With `content_sha256`: only these of the fields that the operator's rules show, as JSON pointers.
     fields: Option<Vec<String>>,
+}
+
+/// The headers that a caller may set, for the schema.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(dead_code, reason = "read by the schema only")]
+pub(crate) struct HeaderWords {
+    /// The kinds of content that are wanted.
+    accept: Option<String>,
+    /// The languages that are wanted.
+    accept_language: Option<String>,
+    /// The language of the body.
+    content_language: Option<String>,
+    /// The seller's own key against doing a thing twice; it is no purchase_id.
+    idempotency_key: Option<String>,
+    /// How the seller should answer (RFC 7240).
+    prefer: Option<String>,
+    /// A name for the request in the seller's records.
+    x_request_id: Option<String>,
 }
 
 /// The methods, for the schema.
@@ -85,6 +107,7 @@ pub(crate) const ARGUMENTS: &[&str] = &[
     "method",
     "body",
     "body_type",
+    "headers",
     "max_price",
     "purchase_id",
     "quote",
@@ -105,6 +128,7 @@ pub(crate) fn order(given: &mut Arguments) -> Result<Order, Box<Words>> {
         method: given.text("method")?,
         body: given.text("body")?,
         body_type: given.text("body_type")?,
+        headers: given.members("headers")?,
         max_price: given.text("max_price")?,
         purchase_id: given.text("purchase_id")?,
         quote: given.text("quote")?,

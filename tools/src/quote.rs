@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::{Arguments, Order, Said};
 use crate::content::ToldContent;
-use crate::fetch::{BodyTypeWord, MethodWord};
+use crate::fetch::{BodyTypeWord, HeaderWords, MethodWord};
 use crate::payments::{Price, Quote};
 use crate::reply::{INTERNAL_ERROR, Words, amount};
 use crate::untrusted::Untrusted;
@@ -31,16 +31,19 @@ pub(crate) struct QuoteArguments {
     url: String,
     /// GET (the default), HEAD or POST. The operator's rules say which of them a host allows.
     method: Option<MethodWord>,
-    /// The body of a POST, as text, at most 64 KiB. Write JSON as text.
+    /// The body of a POST, as text, at most 1 MiB, or less where the operator's rules say so. Write JSON as text.
     body: Option<String>,
     /// What `body` is: json (the default), form or text.
     body_type: Option<BodyTypeWord>,
+    /// Headers to send, where the operator's rules list them for the host. They are part of what makes a call the same
+    /// call again.
+    headers: Option<HeaderWords>,
     /// The most you are willing to pay, for example "0.05 USD". It can only make the operator's limits tighter.
     max_price: Option<String>,
 }
 
 /// The names of the arguments.
-pub(crate) const ARGUMENTS: &[&str] = &["url", "method", "body", "body_type", "max_price"];
+pub(crate) const ARGUMENTS: &[&str] = &["url", "method", "body", "body_type", "headers", "max_price"];
 
 /// Understands the arguments of one call.
 ///
@@ -54,6 +57,7 @@ pub(crate) fn read(given: Map<String, Value>) -> Result<Order, Box<Words>> {
         method: given.text("method")?,
         body: given.text("body")?,
         body_type: given.text("body_type")?,
+        headers: given.members("headers")?,
         max_price: given.text("max_price")?,
         ..Said::default()
     }

@@ -83,6 +83,11 @@ impl Words {
                 "the host leads to an address that is not on the public internet",
                 Some(&next_step),
             ),
+            Refusal::AddressDenied { .. } => Self::new(
+                refusal.shown(),
+                "the host leads to an address that the operator does not want dialled",
+                Some(&next_step),
+            ),
             // Why a person has to look is the person's business: else it could be felt for from here.
             Refusal::NeedsApproval { .. } => {
                 Self::new(refusal.shown(), "a person has to approve this purchase first", Some(&next_step))
@@ -109,6 +114,7 @@ impl Words {
             | Refusal::HostNotAllowed { .. }
             | Refusal::MethodNotAllowed { .. }
             | Refusal::BodyNotAllowed { .. }
+            | Refusal::HeaderNotAllowed { .. }
             | Refusal::CurrencyWithoutCap { .. }
             | Refusal::ApprovalDenied
             | Refusal::TooManyApprovals { .. } => Self::new(refusal.shown(), &refusal.to_string(), Some(&next_step)),
@@ -126,7 +132,7 @@ const LIMIT_NEXT: &str =
     "do not try again with other arguments; tell the user that the operator can read the limits with `bursar status`";
 
 /// What only a person at a terminal can change.
-const FOR_THE_OPERATOR: [&str; 13] = [
+const FOR_THE_OPERATOR: [&str; 14] = [
     "wallet_locked",
     "frozen",
     "ledger_latched",
@@ -138,6 +144,7 @@ const FOR_THE_OPERATOR: [&str; 13] = [
     "host_not_allowed",
     "method_not_allowed",
     "address_not_public",
+    "address_denied",
     "too_many_approvals",
     "needs_approval",
 ];

@@ -19,15 +19,19 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, watch};
 
+use crate::arguments::BODY_MAX_BYTES;
 use crate::envelope::{self, Envelope};
 use crate::flights::Flights;
 use crate::server::Ended;
 
-/// The longest line that is read as a message.
-pub(crate) const LINE_MAX_BYTES: usize = 256 * 1024;
+/// The longest line that is read as a message: a body of the largest size with every byte escaped once, and the rest.
+pub(crate) const LINE_MAX_BYTES: usize = 2 * BODY_MAX_BYTES + LINE_USUAL_BYTES;
+
+/// What is kept of the room for a line once it was read.
+const LINE_USUAL_BYTES: usize = 256 * 1024;
 
 /// The longest line that is kept to find the id for its refusal; of a longer one nothing is kept.
-const LINE_KEPT_BYTES: usize = 4 * LINE_MAX_BYTES;
+const LINE_KEPT_BYTES: usize = 2 * LINE_MAX_BYTES;
 
 /// The most answers waiting for the client to read.
 const ANSWERS_WAITING_MAX: usize = 64;
@@ -140,7 +144,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> StrictTransport<R> {
         };
         self.overlong = Overlong::No;
         self.line.clear();
-        self.line.shrink_to(LINE_MAX_BYTES);
+        self.line.shrink_to(LINE_USUAL_BYTES);
         match envelope {
             Envelope::Request(id, message) if self.flights.depart(&id) => return Some(*message),
             Envelope::Request(id, _) => self.refuse(

@@ -13,6 +13,7 @@ fn errand() -> Errand {
         site: Site::parse("https://api.merchant.test/v1/data?q=1").unwrap(),
         method: Method::Post,
         body: Some(Body { digest: Digest::of(b"{}"), bytes: 2, kind: BodyType::Json }),
+        headers: Headers::none(),
         ceiling: None,
         purchase_id: None,
         quote: None,
@@ -149,4 +150,21 @@ fn methods_are_three_in_capitals() {
     for text in ["get", "Get", "PUT", "DELETE", "", "GET "] {
         assert_eq!(text.parse::<Method>(), Err(MethodFault), "{text}");
     }
+}
+
+/// What is asked for otherwise is another thing, and what no caller chose changes nothing.
+#[test]
+fn headers_are_part_of_what_is_bought() {
+    let session = SessionId::from_random([1; 16]);
+    let with = |name: &str, value: &str| {
+        let mut errand = errand();
+        assert!(errand.headers.add(name.parse().unwrap(), value.parse().unwrap()));
+        errand
+    };
+    let (german, english) = (with("accept-language", "de"), with("accept-language", "en"));
+    for (one, other) in [(&errand(), &german), (&german, &english), (&german, &with("content-language", "de"))] {
+        assert_ne!(one.subject(), other.subject());
+        assert_ne!(one.identity(&session), other.identity(&session));
+    }
+    assert_eq!(german.identity(&session), with("Accept-Language", "de").identity(&session));
 }

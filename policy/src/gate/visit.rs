@@ -1,12 +1,12 @@
 //! The rules about an errand: where to, how, with what. They must never depend on a seller.
 
-use alloc::borrow::ToOwned;
-use alloc::string::{String, ToString};
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::notes::Notes;
-use crate::address_class::{AddressClass, classify};
 use crate::errand::{Errand, Method};
 use crate::refusal::{BodyRefusal, Refusal};
+use crate::request_header::HeaderName;
 use crate::rules::{HostRule, Rules};
 use crate::site::{Scheme, Site};
 
@@ -20,6 +20,9 @@ pub(super) fn check(rules: &Rules, errand: &Errand, notes: &mut impl Notes) {
             notes.pass("host", &format_args!("{}{}", errand.site.origin(), rule.path().after_origin()));
             notes.check("method", method(rule, errand));
             notes.check("body", body(rule, errand));
+            if !errand.headers.is_empty() {
+                notes.check("headers", headers(rule, errand));
+            }
         }
     }
 }
@@ -42,20 +45,25 @@ fn https(rules: &Rules, errand: &Errand) -> Result<&'static str, Refusal> {
 /// A host that is an address is judged here; a name is judged by whoever resolves it.
 fn literal_address(rules: &Rules, errand: &Errand) -> Result<&'static str, Refusal> {
     let Some(ip) = errand.site.host().ip() else { return Ok("a name, yet to be resolved") };
-    let block = match classify(ip) {
-        AddressClass::Public => return Ok("public"),
-        AddressClass::Loopback if rules.loopback_of(errand.site.host()).is_some() => {
-            return Ok("loopback in a sandbox");
-        }
-        AddressClass::Loopback => "loopback",
-        AddressClass::Special { block, .. } => block,
-    };
-    Err(Refusal::AddressNotPublic { address: ip.to_string(), block: block.to_owned() })
+    let on_loopback = rules.loopback_of(errand.site.host()).is_some();
+    match rules.network().refuses(ip, on_loopback) {
+        Some(refusal) => Err(refusal),
+        None if on_loopback => Ok("loopback in a sandbox"),
+        None => Ok("public"),
+    }
 }
 
 fn method(rule: &HostRule, errand: &Errand) -> Result<Method, Refusal> {
     let method = errand.method;
     if rule.allows_method(method) { Ok(method) } else { Err(Refusal::MethodNotAllowed { method }) }
+}
+
+fn headers(rule: &HostRule, errand: &Errand) -> Result<String, Refusal> {
+    let names = || errand.headers.iter().map(|(name, _)| name);
+    match names().find(|name| !rule.headers().contains(name)) {
+        Some(name) => Err(Refusal::HeaderNotAllowed { name }),
+        None => Ok(names().map(HeaderName::as_str).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 fn body(rule: &HostRule, errand: &Errand) -> Result<String, Refusal> {

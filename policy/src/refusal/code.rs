@@ -77,8 +77,12 @@ kinds! {
         "list the method in the host's entry if it is wanted";
     BodyNotAllowed "body_not_allowed" Validation Own
         "send no body, or a smaller one with POST";
+    HeaderNotAllowed "header_not_allowed" Security Own
+        "leave the header out, or list it under headers in the host's entry if it is wanted";
     AddressNotPublic "address_not_public" Security Own
         "find out why the name leads to such an address";
+    AddressDenied "address_denied" Security Own
+        "change deny or allow under [network] in the rules if the seller is trusted";
     RedirectRefused "redirect_refused" Security Own
         "ask for the final URL directly if it is trusted";
     TermsUnreadable "terms_unreadable" Validation Offer

@@ -38,8 +38,15 @@ pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Res
         }
         R::MethodNotAllowed { method } => write!(out, "the host rule does not list `{method}`"),
         R::BodyNotAllowed { why } => body(*why, out),
+        R::HeaderNotAllowed { name } => write!(out, "the host rule does not list the header `{name}`"),
         R::AddressNotPublic { address, block } => {
             write!(out, "the host leads to `{address}`, which is not public: {block}")
+        }
+        R::AddressDenied { address, block: Some(block) } => {
+            write!(out, "the host leads to `{address}`, which the rules deny with `{block}`")
+        }
+        R::AddressDenied { address, block: None } => {
+            write!(out, "the host leads to `{address}`, which is in no block that the rules allow")
         }
         R::RedirectRefused { status, location } => {
             write!(out, "the seller answered {status}, a redirect to `{location}`")

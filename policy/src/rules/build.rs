@@ -11,7 +11,7 @@ use super::content::{Keeping, body_cap_of, fields_of};
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
-use super::{AllowedAsset, Breaker, Caution, Recipients, RuleFault, Rules};
+use super::{AllowedAsset, Breaker, Caution, Network, Recipients, RuleFault, Rules};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
 use crate::chain::{Address, AssetId, ChainId};
@@ -32,7 +32,7 @@ const REPEAT_S: Range = Range { default: 120, least: 1, most: 86_400 };
 /// `max_body`, in bytes: default, least and most.
 const BODY_BYTES: Range = Range { default: 256 << 10, least: 1, most: 64 << 20 };
 /// `body_limit`, in bytes: default, least and most.
-const SENT_BYTES: Range = Range { default: 64 << 10, least: 1, most: 64 << 10 };
+const SENT_BYTES: Range = Range { default: 64 << 10, least: 1, most: 1 << 20 };
 
 /// `approval_lifetime`, in seconds: default, least and most.
 const APPROVAL_S: Range = Range { default: 3_600, least: 60, most: 604_800 };
@@ -58,7 +58,7 @@ impl Rules {
     ///
     /// The first [`RuleFault`] found; fixing it may uncover another.
     pub fn new(draft: Draft, setting: Setting) -> Result<Self, RuleFault> {
-        let Draft { payment, limits, hosts, payees, assets, sandbox } = draft;
+        let Draft { payment, limits, hosts, payees, assets, network, sandbox } = draft;
         check_schemes(&payment.schemes)?;
         check_networks(&payment.networks, setting)?;
         let (loopback, ca_file) = sandbox_of(sandbox, setting)?;
@@ -102,6 +102,7 @@ impl Rules {
             repeat_window_s: span("repeat_window", payment.repeat_window, REPEAT_S)?,
             keeping,
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
+            network: Network::new(network)?,
             loopback,
             ca_file,
         };
@@ -124,6 +125,7 @@ impl Rules {
             resource_hosts: Vec::new(),
             body_limit_bytes: SENT_BYTES.default,
             body_cap_bytes: self.body_cap_bytes,
+            headers: Vec::new(),
             max_unresolved: self.max_unresolved,
             tags: Vec::new(),
             caution,
@@ -167,6 +169,7 @@ impl Rules {
             return Err(RuleFault::BodyLimitWithoutPost(host.origin));
         }
         check_twice("resource_hosts", host.resource_hosts.iter())?;
+        check_twice("headers", host.headers.iter())?;
         check_tags(&host.tags, origin)?;
         Ok(HostRule {
             methods,
@@ -180,6 +183,7 @@ impl Rules {
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
             body_cap_bytes: body_cap_of(&host, self.body_cap_bytes)?,
             tags: marked(&host),
+            headers: host.headers,
             path: host.path,
             resource_hosts: host.resource_hosts,
         })
@@ -285,7 +289,7 @@ fn sandbox_of(sandbox: Option<SandboxDraft>, setting: Setting) -> Result<Loopbac
 }
 
 /// Whether `name` can only be a file right inside a folder.
-fn is_plain_file_name(name: &str) -> bool {
+pub(super) fn is_plain_file_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     !name.is_empty() && !name.starts_with('.') && name.bytes().all(plain)
 }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
 
+use crate::address_block::AddressBlock;
 use crate::asset::Asset;
 use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
@@ -17,6 +18,7 @@ use crate::money::Money;
 use crate::path_prefix::PathPrefix;
 use crate::pointer::Pointer;
 use crate::quantity::{ByteSize, Span};
+use crate::request_header::HeaderName;
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
 
@@ -48,6 +50,9 @@ pub struct Draft {
     /// `[[asset]]`: additions to the built-in table.
     #[serde(default, rename = "asset")]
     pub assets: Vec<Asset>,
+    /// `[network]`
+    #[serde(default)]
+    pub network: NetworkDraft,
     /// `[sandbox]`
     #[serde(default)]
     pub sandbox: Option<SandboxDraft>,
@@ -238,7 +243,10 @@ pub struct HostDraft {
     /// How much of an answer of this host is kept, in place of `max_body` of `[payment]`.
     #[serde(default)]
     pub max_body: Option<ByteSize>,
-    /// The largest body that may be sent; 64 KiB by default and at most.
+    /// The headers that the caller may choose; none by default.
+    #[serde(default)]
+    pub headers: Vec<HeaderName>,
+    /// The largest body that may be sent; 64 KiB by default, 1 MiB at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,
 }
@@ -251,6 +259,25 @@ pub struct PayeeDraft {
     pub address: Address,
     /// The tags that every payment to it carries.
     pub tags: Vec<Tag>,
+}
+
+/// `[network]`: what holds for every connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkDraft {
+    /// Blocks of addresses that are never dialled.
+    #[serde(default)]
+    pub deny: Vec<AddressBlock>,
+    /// Blocks of addresses outside of which nothing is dialled; every public address by default.
+    #[serde(default)]
+    pub allow: Option<Vec<AddressBlock>>,
+    /// The proxy through which sellers are reached, by CONNECT; none by default.
+    #[serde(default)]
+    pub proxy: Option<Origin>,
+    /// The file name, inside the profile's folder, of one more certificate authority (PEM) that a corporate network
+    /// needs.
+    #[serde(default)]
+    pub extra_ca: Option<String>,
 }
 
 /// `[sandbox]`: what only play money allows.

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use crate::address_block::AddressBlock;
 use crate::asset::AssetFault;
 use crate::calendar::Zone;
 use crate::chain::{Address, AssetId, ChainId};
@@ -53,6 +54,15 @@ pub enum RuleFault {
     /// The local test network outside a sandbox.
     #[error("the network `{0}` is for sandboxes only")]
     SandboxNetwork(ChainId),
+    /// An allow list for what no list allows.
+    #[error("`allow` of [network] lists `{0}`, which is not all public; it can only narrow down what is public")]
+    AllowedNotPublic(AddressBlock),
+    /// A proxy that is spoken to in another way.
+    #[error("the proxy `{0}` is not plain http; write `http://`, its name and its port")]
+    Proxy(Origin),
+    /// A certificate file outside the profile's folder.
+    #[error("`extra_ca` is `{}`; it must be a plain file name inside the profile's folder", .0.escape_debug())]
+    ExtraCaFile(String),
     /// `[sandbox]` outside one.
     #[error("[sandbox] is allowed in a sandbox only; remove it, or use --sandbox")]
     SandboxTable,

@@ -11,6 +11,7 @@ use crate::errand::Method;
 use crate::money::{Currency, Money};
 use crate::path_prefix::{self, PathPrefix};
 use crate::pointer::Pointer;
+use crate::request_header::HeaderName;
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
 
@@ -82,6 +83,7 @@ pub struct HostRule {
     pub(super) resource_hosts: Vec<Host>,
     pub(super) body_limit_bytes: u64,
     pub(super) body_cap_bytes: u64,
+    pub(super) headers: Vec<HeaderName>,
     pub(super) max_unresolved: u32,
     pub(super) tags: Vec<Tag>,
     pub(super) caution: Caution,
@@ -165,6 +167,12 @@ impl HostRule {
     #[must_use]
     pub const fn body_cap_bytes(&self) -> u64 {
         self.body_cap_bytes
+    }
+
+    /// The headers that the caller may choose.
+    #[must_use]
+    pub fn headers(&self) -> &[HeaderName] {
+        &self.headers
     }
 
     /// The largest body that may be sent, in bytes.

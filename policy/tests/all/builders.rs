@@ -1,6 +1,6 @@
 //! Rules, errands and offers that pass, for tests to spoil.
 
-use bursar_policy::rules::draft::{Ceilings, HostDraft, MandateNeed, OnSecurityRefusal, PaymentDraft};
+use bursar_policy::rules::draft::{Ceilings, HostDraft, MandateNeed, NetworkDraft, OnSecurityRefusal, PaymentDraft};
 use bursar_policy::*;
 
 pub(crate) const NOW_S: u64 = 1_740_672_000;
@@ -59,6 +59,7 @@ pub(crate) fn draft() -> Draft {
         hosts: vec![host(ORIGIN)],
         payees: Vec::new(),
         assets: Vec::new(),
+        network: NetworkDraft::default(),
         sandbox: None,
     }
 }
@@ -68,6 +69,7 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         origin: origin.parse().unwrap(),
         path: PathPrefix::root(),
         methods: None,
+        headers: Vec::new(),
         content: ContentMode::Withhold,
         fields: None,
         recipients: None,
@@ -106,6 +108,7 @@ pub(crate) fn errand_to(url: &str) -> Errand {
         site: Site::parse(url).unwrap(),
         method: Method::Get,
         body: None,
+        headers: Headers::none(),
         ceiling: None,
         purchase_id: None,
         quote: None,

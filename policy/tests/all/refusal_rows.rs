@@ -27,6 +27,12 @@ fn only(offer: Offer) -> Row {
     Row::Document(challenge(vec![offer]))
 }
 
+fn with_header(name: &str, value: &str) -> Errand {
+    let mut errand = errand();
+    assert!(errand.headers.add(name.parse().unwrap(), value.parse().unwrap()));
+    errand
+}
+
 #[rustfmt::skip]
 fn rows() -> Vec<(&'static str, Row)> {
     use Row::{Admit, Document, Elsewhere, Errand as ForErrand, Hours, Visit};
@@ -58,7 +64,11 @@ fn rows() -> Vec<(&'static str, Row)> {
         ("body_not_allowed", Visit(Errand {
             body: Some(Body { digest: Digest::of(b""), bytes: 1, kind: BodyType::Text }), ..errand()
         })),
+        ("header_not_allowed", Visit(with_header("accept", "text/plain"))),
         ("address_not_public", Visit(errand_to("https://169.254.169.254/latest"))),
+        ("address_denied", Elsewhere(Refusal::AddressDenied {
+            address: "93.184.216.34".to_owned(), block: "93.184.216.0/24".parse().ok(),
+        })),
         ("redirect_refused", Elsewhere(Refusal::RedirectRefused {
             status: 302, location: Quoted::of("http://169.254.169.254/"),
         })),

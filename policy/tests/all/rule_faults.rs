@@ -308,7 +308,7 @@ fn fields_and_their_mode_go_together() {
 fn host_entries_do_not_contradict_themselves() {
     let host = |body: &str| format!("[[host]]\norigin = \"https://a.test\"\n{body}");
     contradiction(&[], &host("body_limit = \"1 KiB\""), "without the method `POST`");
-    contradiction(&[], &host("methods = [\"POST\"]\nbody_limit = \"65 KiB\""), "give 1 B to 64 KiB");
+    contradiction(&[], &host("methods = [\"POST\"]\nbody_limit = \"1025 KiB\""), "give 1 B to 1 MiB");
     contradiction(&[], &host("methods = [\"GET\", \"GET\"]"), "lists the method `GET` twice");
     contradiction(&[], &host("resource_hosts = [\"b.test\", \"B.test\"]"), "lists `b.test` twice");
     refused(&[], &host("resource_hosts = [\"*\"]"), "`*`");
@@ -336,6 +336,7 @@ fn unknown_keys_are_refused_everywhere() {
     refused(&[("daily_capp", "\"1.00 USD\"")], "", "daily_capp");
     refused(&[], "[extra]\nx = 1", "extra");
     refused(&[], "[sandbox]\nx = 1", "x");
+    refused(&[], "[network]\nx = 1", "x");
 }
 
 #[test]
@@ -410,4 +411,33 @@ fn limits_of_a_host_entry_are_held_to_the_rules_of_all_limits() {
     );
     let general = format!("[[limit]]\nscope = \"host\"\nwindow = \"24h\"\ncount = 9\n{both}");
     assert_eq!(parse(&file(&[], &general), Setting::Real).unwrap().limits().len(), 3);
+}
+
+#[test]
+fn lists_of_addresses_hold_blocks_once_and_allow_only_what_is_public() {
+    let network = |lines: &str| format!("[network]\n{lines}");
+    assert!(parse(&file(&[], &network("deny = [\"10.0.0.0/8\"]\nallow = []")), Setting::Real).is_ok());
+    contradiction(&[], &network("deny = [\"8.8.8.0/24\", \"8.8.8.0/24\"]"), "lists `8.8.8.0/24` twice");
+    contradiction(&[], &network("allow = [\"8.8.8.8\", \"8.8.8.8/32\"]"), "lists `8.8.8.8/32` twice");
+    contradiction(&[], &network("allow = [\"10.0.0.0/8\"]"), "`10.0.0.0/8`, which is not all public");
+    refused(&[], &network("deny = [\"8.8.8.8/24\"]"), "write `8.8.8.0/24`");
+    refused(&[], &network("deny = [\"merchant.test\"]"), "an address, or its first one and a length");
+    refused(&[], &network("deny = [\"::ffff:8.8.8.8\"]"), "as IPv4");
+}
+
+#[test]
+fn a_proxy_is_plain_http_by_name_and_an_extra_authority_a_plain_file_name() {
+    let network = |lines: &str| format!("[network]\n{lines}");
+    for proxy in ["http://proxy.corp.example:3128", "http://10.0.0.9:3128", "http://[fd00::9]:3128"] {
+        let rules = parse(&file(&[], &network(&format!("proxy = \"{proxy}\""))), Setting::Real).unwrap();
+        assert_eq!(rules.network().proxy().unwrap().to_string(), proxy);
+    }
+    contradiction(&[], &network("proxy = \"https://proxy.corp.example\""), "is not plain http");
+    refused(&[], &network("proxy = \"http://user:pw@proxy.corp.example:3128\""), "password");
+    refused(&[], &network("proxy = \"http://proxy.corp.example:3128/\""), "without a path");
+    refused(&[], &network("proxy = \"proxy.corp.example:3128\""), "https://");
+    assert!(parse(&file(&[], &network("extra_ca = \"corp.pem\"")), Setting::Real).is_ok());
+    for ca in ["../corp.pem", "/etc/corp.pem", ".corp.pem", "", "a b.pem"] {
+        contradiction(&[], &network(&format!("extra_ca = \"{ca}\"")), "a plain file name inside the profile's folder");
+    }
 }

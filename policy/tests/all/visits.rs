@@ -113,6 +113,17 @@ fn a_body_is_capped_at_64_kib_by_default() {
 }
 
 #[test]
+fn a_body_may_have_a_mebibyte_where_the_rule_says_so() {
+    let mut posting = host("https://api.merchant.test");
+    posting.methods = Some(vec![Method::Post]);
+    posting.body_limit = Some("1 MiB".parse().unwrap());
+    let rules = rules(Draft { hosts: vec![posting], ..draft() });
+    let with = |bytes| Errand { method: Method::Post, body: body(bytes), ..errand() };
+    assert_eq!(refusals(&rules, &with(1 << 20)), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &with((1 << 20) + 1)), ["body_not_allowed"]);
+}
+
+#[test]
 fn a_sandbox_visits_loopback_where_a_name_is_mapped_to_it() {
     let rules = sandbox(
         "[[host]]\norigin = \"http://seller.test:8080\"\n[[host]]\norigin = \"https://127.0.0.1:8443\"\n\
@@ -187,4 +198,37 @@ fn hours_are_for_payments_and_not_for_looking() {
     // 16:00 UTC in February is 11:00 in New York.
     assert!(at("11:00-12:00", NOW_S) && !at("11:00-12:00", NOW_S - 1));
     assert!(at("10:00-12:00", NOW_S + 3_599) && !at("10:00-12:00", NOW_S + 3_600));
+}
+
+#[test]
+fn an_address_in_a_url_is_held_against_the_operators_lists() {
+    let lists = "allow_any_host = true\n[network]\ndeny = [\"93.184.216.0/25\"]\nallow = [\"93.184.216.0/24\"]";
+    let rules = parse(&format!("{PAYMENT}{REAL_ASSETS}{lists}"), Setting::Real).unwrap();
+    for (url, told) in [
+        ("https://93.184.216.200/", &[][..]),
+        ("https://93.184.216.34/", &["address_denied"]),
+        ("https://0x5db8d822/", &["address_denied"]),
+        ("https://[64:ff9b::5db8:d822]/", &["address_denied"]),
+        ("https://8.8.8.8/", &["address_denied"]),
+        ("https://10.0.0.1/", &["address_not_public"]),
+    ] {
+        assert_eq!(refusals(&rules, &errand_to(url)), told, "{url}");
+    }
+}
+
+#[test]
+fn headers_are_as_the_host_rule_says() {
+    let mut listed = host("https://api.merchant.test");
+    listed.headers = vec![HeaderName::Accept, HeaderName::Prefer];
+    let rules = rules(Draft { hosts: vec![listed], ..draft() });
+    let with = |names: &[HeaderName]| {
+        let mut errand = errand();
+        names.iter().for_each(|name| assert!(errand.headers.add(*name, "x".parse().unwrap())));
+        errand
+    };
+    assert_eq!(refusals(&rules, &with(&[])), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &with(&[HeaderName::Accept, HeaderName::Prefer])), Vec::<&str>::new());
+    assert_eq!(refusals(&rules, &with(&[HeaderName::Accept, HeaderName::AcceptLanguage])), ["header_not_allowed"]);
+    let any = parse(&format!("{PAYMENT}{REAL_ASSETS}allow_any_host = true"), Setting::Real).unwrap();
+    assert_eq!(refusals(&any, &with(&[HeaderName::Accept])), ["header_not_allowed"]);
 }

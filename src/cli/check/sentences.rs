@@ -30,6 +30,7 @@ pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
         told.push(Told { about: "limit", says, place: None });
     }
     sellers(read, &mut told);
+    network(read, &mut told);
     if let (Some(sandbox), Setting::Sandbox) = (&read.draft.sandbox, read.rules.setting()) {
         for (name, address) in &sandbox.hosts {
             let says = format!("`{name}` is on this machine, at {address}");
@@ -183,6 +184,9 @@ fn seller(host: &HostDraft) -> String {
         let most = host.body_limit.map_or_else(|| "64 KiB".to_owned(), |limit| limit.to_string());
         says.push_str(&format!("; a body has at most {most}"));
     }
+    if !host.headers.is_empty() {
+        says.push_str(&format!("; the model may set the headers {}", joined(&host.headers, "none")));
+    }
     if let Some(ceilings) = &host.max_per_payment {
         says.push_str(&format!("; a payment costs at most {}", joined(&ceilings.0, "nothing")));
     }
@@ -205,6 +209,26 @@ fn seller(host: &HostDraft) -> String {
         says.push_str(&format!("; its terms may be for {}", joined(&host.resource_hosts, "")));
     }
     says
+}
+
+/// What holds for every connection.
+fn network(read: &Reading<'_>, told: &mut Vec<Told>) {
+    let network = read.rules.network();
+    let mut tell = |says: String, key: &str| {
+        told.push(Told { about: "the network", says, place: Some(read.lines.place(Table::Network, key)) });
+    };
+    if !network.deny().is_empty() {
+        tell(format!("is never dialled at {}", joined(network.deny(), "nowhere")), "deny");
+    }
+    if let Some(proxy) = network.proxy() {
+        tell(format!("is reached through the proxy {proxy}, which learns the address of each seller"), "proxy");
+    }
+    if let Some(file) = network.extra_ca() {
+        tell(format!("may prove who a seller is by the authority in `{file}` as well"), "extra_ca");
+    }
+    if let Some(allowed) = network.allow() {
+        tell(format!("is dialled, beside a sandbox's own sellers, only at {}", joined(allowed, "no address")), "allow");
+    }
 }
 
 fn tagged(tags: &[Tag]) -> String {

@@ -78,6 +78,16 @@ fn empty_lists(read: &Reading<'_>, told: &mut Vec<Told>) {
     let nobody = draft.payment.recipients.as_ref().is_some_and(Vec::is_empty);
     let of_its_own = draft.hosts.iter().any(|host| host.allow_any_recipient);
     empty(nobody && !of_its_own, "recipients", "no recipient is listed, so nobody can be paid");
+    if draft.network.allow.as_ref().is_some_and(Vec::is_empty) {
+        let says = "no block of addresses is allowed, so no public seller is reached".to_owned();
+        told.push(Told { about: "allows_nothing", says, place: Some(read.lines.place(Table::Network, "allow")) });
+    }
+    if let Some(file) = &draft.network.extra_ca {
+        let says = format!(
+            "whoever holds the key of the authority in `{file}` can pass for every seller: read what is sent, payments included, and answer in its place"
+        );
+        told.push(Told { about: "extra_ca", says, place: Some(read.lines.place(Table::Network, "extra_ca")) });
+    }
     if draft.hosts.is_empty() && !read.rules.allow_any_host() {
         let says = "no [[host]] is listed, so every URL is refused".to_owned();
         told.push(Told { about: "allows_nothing", says, place: None });

@@ -27,6 +27,7 @@ const RULES: &[(&str, Behind)] = &[
     ("host", Host("origin")),
     ("method", Host("methods")),
     ("body", Host("body_limit")),
+    ("headers", Host("headers")),
     ("offers", BuiltIn),
     ("resource", Host("resource_hosts")),
     ("clock", BuiltIn),
@@ -125,6 +126,13 @@ impl<'t> Places<'t> {
             Refusal::HostNotAllowed { .. } => "host",
             Refusal::MethodNotAllowed { .. } => "method",
             Refusal::BodyNotAllowed { .. } => "body",
+            Refusal::HeaderNotAllowed { .. } => "headers",
+            Refusal::AddressDenied { block: Some(block), .. } => {
+                return self.lines.as_ref().map(|lines| lines.item(Table::Network, "deny", &block.to_string()));
+            }
+            Refusal::AddressDenied { block: None, .. } => {
+                return self.lines.as_ref().map(|lines| lines.place(Table::Network, "allow"));
+            }
             Refusal::MandateMissing => return self.lines.as_ref().map(|lines| lines.place(Table::Payment, "mandate")),
             _ => return None,
         };

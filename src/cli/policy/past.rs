@@ -7,8 +7,8 @@ use bursar_policy::budget::against;
 use bursar_policy::errand::BodyType;
 use bursar_policy::limit::Window;
 use bursar_policy::{
-    Address, Body, ChainId, Errand, Limit, Money, Origin, PaymentFacts, Refusal, Rules, SessionId, SessionStanding,
-    Standing, TallyKey, Total, Unresolved, Word, admit, in_order, judge,
+    Address, Body, ChainId, Errand, Headers, Limit, Money, Origin, PaymentFacts, Refusal, Rules, SessionId,
+    SessionStanding, Standing, TallyKey, Total, Unresolved, Word, admit, in_order, judge,
 };
 use bursar_vault::protocol::{PastPayment, RowState};
 
@@ -98,6 +98,7 @@ impl<'r> Past<'r> {
             site: past.site.clone(),
             method: past.method,
             body: past.body.map(|digest| Body { digest, bytes: 0, kind: BodyType::Octet }),
+            headers: Headers::none(),
             ceiling: None,
             purchase_id: None,
             quote: None,

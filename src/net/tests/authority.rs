@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use bursar_policy::Setting;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{HandshakeKind, ServerConfig, SupportedProtocolVersion};
@@ -41,7 +40,7 @@ impl Authority {
 
     /// A client configuration that trusts this authority too.
     pub(super) fn trusted(&self) -> Tls {
-        Tls::with_authority(Setting::Sandbox, self.pem.as_bytes()).unwrap()
+        Tls::also_trusting([self.pem.as_bytes()]).unwrap()
     }
 
     /// Papers for `name`, valid from and until the start of these years.
@@ -82,6 +81,7 @@ pub(super) struct SecureSeller {
     pub(super) port: u16,
     requests: Arc<Mutex<Vec<String>>>,
     handshakes: Arc<Mutex<Vec<HandshakeKind>>>,
+    names: Arc<Mutex<Vec<Option<String>>>>,
 }
 
 impl SecureSeller {
@@ -91,21 +91,35 @@ impl SecureSeller {
         let port = listener.local_addr().unwrap().port();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let handshakes = Arc::new(Mutex::new(Vec::new()));
-        let (seen, shaken, acts) =
-            (Arc::clone(&requests), Arc::clone(&handshakes), [Act::Say(text.as_bytes().to_vec())]);
+        let names = Arc::new(Mutex::new(Vec::new()));
+        let (seen, shaken, called) = (Arc::clone(&requests), Arc::clone(&handshakes), Arc::clone(&names));
+        let acts = [Act::Say(text.as_bytes().to_vec())];
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 if let Ok(mut stream) = acceptor.accept(stream).await {
                     shaken.lock().unwrap().extend(stream.get_ref().1.handshake_kind());
+                    called.lock().unwrap().push(stream.get_ref().1.server_name().map(str::to_owned));
                     play(&mut stream, &acts, &seen).await;
                 }
             }
         });
-        Self { port, requests, handshakes }
+        Self { port, requests, handshakes, names }
     }
 
     pub(super) fn requests(&self) -> usize {
         self.requests.lock().unwrap().len()
+    }
+
+    /// The `Host` of each request.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        let host_of =
+            |request: &String| request.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned);
+        self.requests.lock().unwrap().iter().filter_map(host_of).collect()
+    }
+
+    /// The name that each handshake asked for (SNI).
+    pub(super) fn names(&self) -> Vec<Option<String>> {
+        self.names.lock().unwrap().clone()
     }
 
     pub(super) fn handshakes(&self) -> Vec<HandshakeKind> {

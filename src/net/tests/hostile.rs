@@ -8,8 +8,10 @@ use super::seller::{Act, Seller};
 use super::{NAME, QUICK, get, plain};
 use crate::net::{BodyEnd, FaultCode, Limits};
 
-/// Header deadline short, everything else as [`QUICK`].
-const IMPATIENT: Limits = Limits { header: Duration::from_millis(150), ..QUICK };
+/// Deadlines that a test waits for: one is short, everything else as in [`QUICK`].
+const SHORT: Duration = Duration::from_millis(150);
+const NO_PATIENCE: Limits = Limits { first_byte: SHORT, ..QUICK };
+const IMPATIENT: Limits = Limits { header: SHORT, ..QUICK };
 
 fn say(text: &str) -> Act {
     Act::Say(text.as_bytes().to_vec())
@@ -25,25 +27,56 @@ async fn fault_of(acts: &[Act], limits: &Limits) -> (FaultCode, bool) {
 }
 
 #[tokio::test]
-async fn nobody_listening_is_connect_failed_and_nothing_was_sent() {
+async fn nobody_listening_is_connect_refused_and_nothing_was_sent() {
     let seller = Seller::start(&[]).await;
     let exchange = plain(1).await;
     drop(seller);
     let fault = get(&exchange, &QUICK).await.unwrap_err();
-    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::ConnectFailed, false));
+    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::ConnectRefused, false));
+}
+
+/// The system has a queue for connections that nobody took yet; when it is full, the next one waits.
+#[tokio::test]
+async fn a_port_that_takes_nobody_is_timeout_connect() {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let full = socket.listen(1).unwrap();
+    let address = full.local_addr().unwrap();
+    let mut queued = Vec::new();
+    while let Ok(stream) = tokio::time::timeout(SHORT, tokio::net::TcpStream::connect(address)).await {
+        queued.push(stream.unwrap());
+    }
+    let limits = Limits { connect: SHORT, ..QUICK };
+    let fault = get(&plain(address.port()).await, &limits).await.unwrap_err();
+    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::TimeoutConnect, false));
 }
 
 #[tokio::test]
-async fn silence_after_the_request_is_timeout_header() {
-    assert_eq!(fault_of(&[Act::Hold], &IMPATIENT).await, (FaultCode::TimeoutHeader, true));
-    let total = Limits { total: Duration::from_millis(150), ..QUICK };
+async fn silence_after_the_request_is_timeout_first_byte() {
+    assert_eq!(fault_of(&[Act::Hold], &NO_PATIENCE).await, (FaultCode::TimeoutFirstByte, true));
+    let total = Limits { total: SHORT, ..QUICK };
     assert_eq!(fault_of(&[Act::Hold], &total).await, (FaultCode::TimeoutTotal, true));
 }
 
 #[tokio::test]
-async fn half_a_header_and_silence_is_timeout_header() {
+async fn half_a_header_and_silence_is_timeout_header_whatever_the_first_byte_may_take() {
     let acts = [say("HTTP/1.1 200 OK\r\nX-Slow: "), Act::Hold];
     assert_eq!(fault_of(&acts, &IMPATIENT).await, (FaultCode::TimeoutHeader, true));
+    let both = Limits { first_byte: SHORT, header: SHORT * 2, ..QUICK };
+    assert_eq!(fault_of(&acts, &both).await, (FaultCode::TimeoutHeader, true));
+    let total = Limits { total: SHORT, ..QUICK };
+    assert_eq!(fault_of(&acts, &total).await, (FaultCode::TimeoutTotal, true));
+}
+
+/// A slow-loris seller is never silent and never done: no deadline for silence stops it.
+#[tokio::test]
+async fn a_trickle_without_end_is_stopped_by_the_deadline_for_the_whole() {
+    let interim = Act::Repeat(b"HTTP/1.1 102 Processing\r\n\r\n".to_vec());
+    let all = Limits { idle: SHORT, total: SHORT * 2, ..QUICK };
+    assert_eq!(fault_of(&[interim], &all).await, (FaultCode::TimeoutTotal, true));
+    let acts = [say("HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n"), Act::Repeat(b"x".to_vec())];
+    let (_, end) = body_of(&acts, u64::MAX, &all).await;
+    assert_eq!(code_of(&end), Some(FaultCode::TimeoutTotal));
 }
 
 #[tokio::test]
@@ -80,20 +113,30 @@ async fn a_header_just_under_the_caps_is_read() {
 }
 
 #[tokio::test]
-async fn noise_and_a_hang_up_are_broken_answers_and_never_tried_again() {
-    let expected = (FaultCode::BrokenAnswer, true);
-    for text in [
-        "",
-        "HTTP/1.1 402",
-        "hello there\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nbad header line\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nX: a\r\n folded: b\r\n\r\n",
-        "HTTP/0.9 200 OK\r\n\r\n",
+async fn noise_a_hang_up_and_an_impossible_length_are_told_apart_and_never_tried_again() {
+    for (code, texts) in [
+        (FaultCode::ClosedEarly, &["", "HTTP/1.1 402", "HTTP/1.1 402 Pay\r\nX: a\r\n"][..]),
+        (
+            FaultCode::WrongLength,
+            &[
+                "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+                "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+            ],
+        ),
+        (
+            FaultCode::BrokenAnswer,
+            &[
+                "hello there\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nbad header line\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nX: a\r\n folded: b\r\n\r\n",
+                "HTTP/0.9 200 OK\r\n\r\n",
+            ],
+        ),
     ] {
-        assert_eq!(fault_of(&[say(text)], &QUICK).await, expected, "{text:?}");
+        for text in texts {
+            assert_eq!(fault_of(&[say(text)], &QUICK).await, (code, true), "{text:?}");
+        }
     }
 }
 
@@ -136,13 +179,13 @@ async fn a_body_of_exactly_the_cap_is_whole() {
 
 #[tokio::test]
 async fn an_early_close_is_told_from_an_end() {
-    for text in [
-        "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhello",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nZZ\r\n",
+    for (text, code) in [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhello", FaultCode::ClosedEarly),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", FaultCode::ClosedEarly),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nZZ\r\n", FaultCode::BrokenAnswer),
     ] {
         let (bytes, end) = body_of(&[say(text)], 1000, &QUICK).await;
-        assert_eq!((bytes.as_slice(), code_of(&end)), (&b"hello"[..], Some(FaultCode::BrokenAnswer)), "{text:?}");
+        assert_eq!((bytes.as_slice(), code_of(&end)), (&b"hello"[..], Some(code)), "{text:?}");
     }
     let more = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and more";
     assert_eq!(body_of(&[say(more)], 1000, &QUICK).await, (b"hello".to_vec(), BodyEnd::Complete));

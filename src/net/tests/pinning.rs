@@ -7,7 +7,7 @@ use bursar_policy::{Method, Refusal};
 use tokio::net::TcpListener;
 
 use super::seller::{Act, Seller};
-use super::{NAME, QUICK, Scripted, get, pinned, plain, real, sandbox, vetted, visit};
+use super::{NAME, QUICK, Scripted, get, pinned, plain, real, sandbox, vetted, visit, with_lists};
 use crate::net::{Ask, Exchange, Ground, LookupFault, PinFault, Resolver, Tls, pin};
 
 async fn fault_of(url: &str, resolver: &Scripted) -> PinFault {
@@ -80,6 +80,31 @@ async fn one_bad_answer_refuses_all_and_the_good_ones_pass_together() {
 }
 
 #[tokio::test]
+async fn the_operators_lists_are_held_against_every_answer() {
+    for (lists, answers, bad) in [
+        ("deny = [\"93.184.216.0/24\"]", &["8.8.8.8", "93.184.216.34"][..], Some("93.184.216.34")),
+        ("deny = [\"93.184.216.0/24\"]", &["64:ff9b::5db8:d822"], Some("64:ff9b::5db8:d822")),
+        ("deny = [\"93.184.216.0/24\"]", &["8.8.8.8", "2606:4700::1"], None),
+        ("allow = [\"93.184.216.0/24\"]", &["93.184.216.34", "93.184.217.1"], Some("93.184.217.1")),
+        ("allow = [\"93.184.216.0/24\"]", &["93.184.216.34", "2606:4700::1"], Some("2606:4700::1")),
+        ("allow = [\"93.184.216.0/24\"]", &["93.184.216.34"], None),
+    ] {
+        let rules = with_lists(lists);
+        let resolver = Scripted::new(&[answers]);
+        let pinned = pin(vetted(&rules, "https://api.merchant.test/"), &resolver, &rules).await;
+        match (pinned, bad) {
+            (Ok(pin), None) => assert_eq!(pin.addresses().len(), answers.len()),
+            (Err(PinFault::Refused(Refusal::AddressDenied { address, .. })), Some(bad)) => assert_eq!(address, bad),
+            (other, _) => panic!("{lists} {answers:?}: {other:?}"),
+        }
+    }
+    let rules = with_lists("allow = [\"93.184.216.0/24\"]");
+    let private = Scripted::new(&[&["93.184.216.34", "10.0.0.5"]]);
+    let fault = pin(vetted(&rules, "https://api.merchant.test/"), &private, &rules).await.unwrap_err();
+    assert_eq!(refused(&fault), Some("10.0.0.5"), "no list allows what is not public");
+}
+
+#[tokio::test]
 async fn no_answer_is_a_dns_failure_and_never_a_pass() {
     let empty = Scripted::new(&[&[]]);
     let mut slow = Scripted::never();
@@ -149,6 +174,24 @@ async fn both_legs_dial_the_pinned_address_and_no_neighbour() {
 
     assert_eq!((one.connections(), two.connections()), (2, 1));
     assert!(one.requests()[1].contains("x-payment: c2ln"));
+}
+
+/// Two addresses of one name: the first refuses, so the second answers, and later legs go there although the first has
+/// begun to listen.
+#[tokio::test]
+async fn the_paid_leg_goes_to_the_address_that_answered_the_first() {
+    let text = "HTTP/1.1 402 Pay\r\nContent-Length: 0\r\n\r\n";
+    let acts = [Act::Say(text.as_bytes().to_vec())];
+    let second = TcpListener::bind("127.0.0.2:0").await.unwrap();
+    let port = second.local_addr().unwrap().port();
+    let second = Seller::on(second, &acts);
+    let two = pinned(&sandbox("127.0.0.1"), &format!("http://{NAME}:{port}/")).await.and("127.0.0.2".parse().unwrap());
+    let exchange = Exchange::open(two, &Tls::public().unwrap());
+    get(&exchange, &QUICK).await.unwrap();
+    let late = Seller::on(TcpListener::bind(("127.0.0.1", port)).await.unwrap(), &acts);
+    let paid = Ask::new(Method::Get).with_header("X-PAYMENT", "c2ln").unwrap();
+    exchange.send(&paid, &QUICK).await.unwrap();
+    assert_eq!((second.connections(), late.connections()), (2, 0));
 }
 
 #[tokio::test]

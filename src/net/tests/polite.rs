@@ -1,6 +1,6 @@
 //! An honest seller: what goes over the wire, and what comes back.
 
-use bursar_policy::{BodyType, Method};
+use bursar_policy::{BodyType, Headers, Method};
 
 use super::seller::Seller;
 use super::{NAME, QUICK, get, plain};
@@ -47,6 +47,24 @@ async fn both_legs_of_a_post_send_the_same_bytes_over_connections_of_their_own()
     assert_eq!(requests[1].replace("payment-signature: c2lnbmVk\r\n", ""), requests[0]);
     assert!(requests[0].ends_with("\r\n\r\n{\"n\": 1}"), "{}", requests[0]);
     assert!(requests[0].contains("content-type: application/json\r\n"), "{}", requests[0]);
+}
+
+#[tokio::test]
+async fn what_the_caller_chose_takes_the_place_of_our_own_word_and_goes_out_on_both_legs() {
+    let seller = Seller::saying(HELLO).await;
+    let exchange = plain(seller.port()).await;
+    let mut chosen = Headers::none();
+    assert!(chosen.add("accept".parse().unwrap(), "text/html".parse().unwrap()));
+    assert!(chosen.add("prefer".parse().unwrap(), "respond-async".parse().unwrap()));
+    let bare = Ask::new(Method::Get).with_chosen(&chosen).unwrap();
+    let paid = bare.clone().with_header("X-PAYMENT", "c2ln").unwrap();
+    exchange.send(&bare, &QUICK).await.unwrap();
+    exchange.send(&paid, &QUICK).await.unwrap();
+    for request in seller.requests() {
+        let accepts = request.lines().filter(|line| line.starts_with("accept:")).collect::<Vec<_>>();
+        assert_eq!(accepts, ["accept: text/html"], "{request}");
+        assert!(request.contains("prefer: respond-async\r\n"), "{request}");
+    }
 }
 
 #[tokio::test]

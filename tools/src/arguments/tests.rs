@@ -42,6 +42,41 @@ fn a_body_kind_is_part_of_the_order() {
     assert_ne!(ask("form"), ask("text"));
 }
 
+#[test]
+fn headers_are_harmless_names_with_short_texts_each_once() {
+    let read = |headers: Value| fetched(object(&json!({"url": "https://a.example/", "headers": headers})));
+    let order = read(json!({"Accept": "text/html, */*;q=0.1", "prefer": "x"})).unwrap();
+    let told: Vec<_> = order.errand.headers.iter().map(|(name, text)| format!("{name}: {text}")).collect();
+    assert_eq!(told, ["accept: text/html, */*;q=0.1", "prefer: x"]);
+    for (headers, part) in [
+        (
+            json!({"Cookie": "a=b"}),
+            "the header `Cookie` can not be set: a header that a caller may set is one of accept",
+        ),
+        (json!({"Host": "evil.test"}), "the header `Host` can not be set"),
+        (json!({"X-PAYMENT": "c2ln"}), "the header `X-PAYMENT` can not be set"),
+        (json!({"accept": "a\r\nhost: b"}), "1 to 256 visible ASCII"),
+        (json!({"accept": ""}), "1 to 256 visible ASCII"),
+        (json!({"accept": "a", "Accept": "b"}), "it is given twice"),
+        (json!({"accept": 1}), "`headers` of x402_fetch must be an object of strings"),
+        (json!(["accept"]), "must be an object of strings"),
+        (json!("accept: a"), "must be an object of strings"),
+    ] {
+        let words = read(headers).unwrap_err();
+        assert!(words.message.contains(part), "{}", words.message);
+    }
+    assert!(read(Value::Null).unwrap().errand.headers.is_empty());
+}
+
+#[test]
+fn a_body_has_at_most_a_mebibyte() {
+    let read = |bytes: usize| {
+        fetched(object(&json!({"url": "https://a.example/", "method": "POST", "body": "x".repeat(bytes)})))
+    };
+    assert_eq!(read(1 << 20).unwrap().errand.body.unwrap().bytes, 1 << 20);
+    assert!(read((1 << 20) + 1).unwrap_err().message.contains("at most 1048576 are sent"));
+}
+
 fn anything() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),

@@ -1,7 +1,7 @@
 //! Purchases before a person: asked, answered, used once, over in time. Must never let a yes stand for anything but
 //! exactly what the person was shown, nor in the place of a rule.
 //!
-//! A question is bound to the digest of session, method, URL, body and every term. While it waits, the same purchase
+//! A question is bound to the digest of session, method, URL, body, headers and every term. While it waits, the same purchase
 //! finds it again; a yes is used up in the transaction that counts the payment, and a no stands until its time is over.
 
 use bursar_policy::budget::{Standing, Word};
@@ -12,6 +12,7 @@ use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::{Currency, Money};
 use bursar_policy::quoted::Quoted;
 use bursar_policy::refusal::{self, Refusal};
+use bursar_policy::request_header::Headers;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Site;
 use bursar_policy::terms::Terms;
@@ -61,7 +62,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, state, session, binding, method, url, body, terms, symbol, money, currency, concerns, asked_s, \
-             expires_s, said FROM approval ",
+             expires_s, said, headers FROM approval ",
             $rest
         )
     };
@@ -257,6 +258,7 @@ struct Stored {
     method: bursar_policy::Method,
     site: Site,
     body: Option<Digest>,
+    headers: Headers,
     terms: Terms,
     symbol: String,
     money: Money,
@@ -304,6 +306,7 @@ impl Stored {
             method: self.method,
             site: self.site,
             body: self.body,
+            headers: self.headers,
             terms: self.terms,
             symbol: self.symbol,
             money: self.money,
@@ -376,9 +379,9 @@ fn insert(
 ) -> Result<(), LedgerFault> {
     tx.conn
         .prepare_cached(
-            "INSERT INTO approval (id, state, session, binding, method, url, body, terms, symbol, money, currency,
+            "INSERT INTO approval (id, state, session, binding, method, url, body, headers, terms, symbol, money, currency,
                 concerns, asked_s, expires_s)
-             VALUES (?1, 'waiting', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+             VALUES (?1, 'waiting', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
         .execute(params![
             asking.id.as_str(),
@@ -387,6 +390,7 @@ fn insert(
             asking.errand.method.as_str(),
             asking.errand.site.url(),
             asking.errand.body.map(|body| body.digest.to_string()),
+            rows::json(&asking.errand.headers)?,
             rows::json(asking.terms)?,
             asking.symbol,
             wide(asking.money.atto()),
@@ -424,6 +428,7 @@ fn read(row: &Row<'_>) -> Result<Stored, LedgerFault> {
         method: parsed(&text(4)?)?,
         site: Site::parse(&text(5)?).map_err(|_fault| unreadable())?,
         body: row.get::<_, Option<String>>(6)?.map(|text| parsed(&text)).transpose()?,
+        headers: serde_json::from_str(&text(15)?).map_err(|_fault| unreadable())?,
         terms: serde_json::from_str(&text(7)?).map_err(|_fault| unreadable())?,
         symbol: text(8)?,
         money: Money::new(currency, narrow(&text(9)?)?),

@@ -14,7 +14,8 @@ BEGIN SELECT RAISE(ABORT, 'a mandate is never taken away'); END;
 CREATE TRIGGER mandate_story BEFORE UPDATE ON mandate
 BEGIN SELECT RAISE(ABORT, 'a mandate is never changed'); END;
 
--- Purchases that a person has to look at, or did. A binding is the digest of session, method, URL, body and every term.
+-- Purchases that a person has to look at, or did. A binding is the digest of session, method, URL, body, headers and
+-- every term.
 CREATE TABLE approval (
     seq       INTEGER PRIMARY KEY,
     id        TEXT    NOT NULL UNIQUE CHECK (id GLOB 'a_*' AND length(id) = 34),
@@ -24,6 +25,7 @@ CREATE TABLE approval (
     method    TEXT    NOT NULL CHECK (method IN ('GET', 'HEAD', 'POST')),
     url       TEXT    NOT NULL CHECK (length(url) <= 8192),
     body      TEXT    CHECK (length(body) = 64 AND body NOT GLOB '*[^0-9a-f]*'),
+    headers   TEXT    NOT NULL CHECK (json_valid(headers) AND octet_length(headers) <= 8192),
     terms     TEXT    NOT NULL CHECK (json_valid(terms)),
     symbol    TEXT    NOT NULL,
     money     TEXT    NOT NULL CHECK (length(money) = 39 AND money NOT GLOB '*[^0-9]*'),
@@ -50,7 +52,7 @@ BEGIN SELECT RAISE(ABORT, 'an approval is never deleted'); END;
 CREATE TRIGGER approval_story BEFORE UPDATE ON approval
 WHEN NEW.seq IS NOT OLD.seq OR NEW.id IS NOT OLD.id OR NEW.session IS NOT OLD.session
      OR NEW.binding IS NOT OLD.binding OR NEW.method IS NOT OLD.method OR NEW.url IS NOT OLD.url
-     OR NEW.body IS NOT OLD.body OR NEW.terms IS NOT OLD.terms OR NEW.symbol IS NOT OLD.symbol
+     OR NEW.body IS NOT OLD.body OR NEW.headers IS NOT OLD.headers OR NEW.terms IS NOT OLD.terms OR NEW.symbol IS NOT OLD.symbol
      OR NEW.money IS NOT OLD.money OR NEW.currency IS NOT OLD.currency OR NEW.concerns IS NOT OLD.concerns
      OR NEW.asked_s IS NOT OLD.asked_s
      OR (NEW.expires_s IS NOT OLD.expires_s AND NOT (OLD.state = 'waiting' AND NEW.state IN ('approved', 'denied')))

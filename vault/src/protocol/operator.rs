@@ -2,7 +2,7 @@
 
 use super::agent::{ContentRef, Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
 use bursar_policy::{
-    Address, ApprovalId, Asked, Digest, Errand, Mandate, Method, Money, PaymentId, Refusal, Scope, SessionId,
+    Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, Scope, SessionId,
     SessionName, Setting, Site, Terms,
 };
 use core::fmt;
@@ -336,7 +336,7 @@ pub struct ApprovalView {
     pub state: ApprovalState,
     /// The session that would pay.
     pub session: SessionName,
-    /// The digest of session, method, URL, body and every term: what a yes is bound to.
+    /// The digest of session, method, URL, body, headers and every term: what a yes is bound to.
     pub binding: Digest,
     /// The method.
     pub method: Method,
@@ -344,6 +344,8 @@ pub struct ApprovalView {
     pub site: Site,
     /// The digest of what would be sent along.
     pub body: Option<Digest>,
+    /// The headers that the caller chose.
+    pub headers: Headers,
     /// The terms that were judged.
     pub terms: Terms,
     /// The asset's symbol, from the operator's table.

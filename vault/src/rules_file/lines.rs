@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use bursar_policy::{Address, AssetFault, AssetId, Limit, Money, Origin, PathPrefix, RuleFault, Scope, Window};
+use bursar_policy::{
+    Address, AddressBlock, AssetFault, AssetId, Limit, Money, Origin, PathPrefix, RuleFault, Scope, Window,
+};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -18,6 +20,8 @@ pub struct Lines<'t> {
 pub enum Table {
     /// `[payment]`
     Payment,
+    /// `[network]`
+    Network,
     /// `[sandbox]`
     Sandbox,
     /// One `[[limit]]`
@@ -52,6 +56,7 @@ impl Table {
     const fn name(self) -> &'static str {
         match self {
             Self::Payment => "payment",
+            Self::Network => "network",
             Self::Sandbox => "sandbox",
             Self::Limit(_) => "limit",
             Self::Host(_) => "host",
@@ -62,7 +67,7 @@ impl Table {
 
     const fn row(self) -> Option<usize> {
         match self {
-            Self::Payment | Self::Sandbox => None,
+            Self::Payment | Self::Network | Self::Sandbox => None,
             Self::Limit(row) | Self::Host(row) | Self::Payee(row) | Self::Asset(row) => Some(row),
         }
     }
@@ -158,6 +163,11 @@ impl<'t> Lines<'t> {
             Fault::UnknownNetwork(chain) | Fault::NotASandboxNetwork(chain) | Fault::SandboxNetwork(chain) => {
                 listed("networks", &chain.to_string()).line
             }
+            Fault::AllowedNotPublic(block) => {
+                self.last_text(&|text| text.parse::<AddressBlock>().as_ref() == Ok(block))
+            }
+            Fault::Proxy(_) => self.place(Table::Network, "proxy").line,
+            Fault::ExtraCaFile(_) => self.place(Table::Network, "extra_ca").line,
             Fault::SandboxTable => self.header("sandbox"),
             Fault::NotLoopback { .. } | Fault::MappedAddress(_) => self.place(Table::Sandbox, "hosts").line,
             Fault::CaFile(_) => self.place(Table::Sandbox, "ca").line,

@@ -1,7 +1,7 @@
 //! A vault in a sandbox of its own, an operator, and errands to run. Must never assert by itself.
 
 use bursar_policy::{
-    Address, Amount, ChainId, Digest, Errand, Method, Money, PurchaseId, SessionName, Site, Terms, Version,
+    Address, Amount, ChainId, Digest, Errand, Headers, Method, Money, PurchaseId, SessionName, Site, Terms, Version,
 };
 use bursar_vault::client::{AgentClient, ClientFault, OperatorClient};
 use bursar_vault::clock::{MachineTime, TimeSource};
@@ -196,6 +196,7 @@ pub(crate) fn errand(path: &str) -> Errand {
         site: Site::parse(&format!("https://api.example.com/{path}")).unwrap(),
         method: Method::Get,
         body: None,
+        headers: Headers::none(),
         ceiling: None,
         purchase_id: None,
         quote: None,

@@ -224,3 +224,14 @@ fn where_any_host_may_be_asked_a_person_looks_at_names_that_read_like_others() {
     let says = "a person: looks at a new host that reads like a known one, or mixes letters of several scripts";
     assert!(found.contains(&(Some(6), says.to_owned())), "{found:#?}");
 }
+
+#[test]
+fn the_lists_of_addresses_are_told() {
+    let text =
+        format!("{}\n[network]\ndeny = [\"203.0.113.0/24\"]\nallow = []\n", TEXT.split("[sandbox]").next().unwrap());
+    let told = told(&text, Setting::Sandbox);
+    let line = text.lines().position(|line| line.starts_with("deny")).unwrap() + 1;
+    let denied = "the network: is never dialled at 203.0.113.0/24".to_owned();
+    let allowed = "the network: is dialled, beside a sandbox's own sellers, only at no address".to_owned();
+    assert!(told.contains(&(Some(line), denied)) && told.contains(&(Some(line + 1), allowed)), "{told:?}");
+}

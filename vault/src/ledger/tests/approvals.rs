@@ -154,7 +154,7 @@ fn a_yes_is_for_exactly_what_was_shown() {
     let mut world = world();
     let body = Body { digest: Digest::of(b"{}"), bytes: 2, kind: BodyType::Json };
     let asked_for = || Errand { method: Method::Post, body: Some(body), ..errand("dear") };
-    let rules = "[[host]]\norigin = \"https://api.example.com\"\nmethods = [\"GET\", \"HEAD\", \"POST\"]";
+    let rules = "[[host]]\norigin = \"https://api.example.com\"\nmethods = [\"GET\", \"HEAD\", \"POST\"]\nheaders = [\"accept\"]";
     let cautious = CAUTIOUS.replace("allow_any_host = true", "");
     world.rules = rules_with(&cautious, rules);
     let yes = world.asks(asked_for(), 3 * CENT);
@@ -165,6 +165,7 @@ fn a_yes_is_for_exactly_what_was_shown() {
         Errand { site: "https://api.example.com/dear?q=1".parse().unwrap(), ..asked_for() },
         Errand { body: Some(Body { digest: Digest::of(b"[]"), ..body }), ..asked_for() },
         Errand { body: Some(Body { kind: BodyType::Text, ..body }), ..asked_for() },
+        Errand { headers: serde_json::from_str("{\"accept\":\"text/plain\"}").unwrap(), ..asked_for() },
     ];
     let others = [
         Terms { amount: Amount::new(3 * CENT - 1).unwrap(), ..terms(CENT) },
@@ -484,7 +485,8 @@ fn a_stored_question_is_not_rewritten() {
         "UPDATE approval SET expires_s = expires_s + 1",
         "DELETE FROM approval",
         "INSERT INTO approval SELECT seq + 1, 'a_' || hex(randomblob(16)), 'approved', session, printf('%064x', 2), method,
-            url, body, terms, symbol, money, currency, concerns, asked_s, expires_s, asked_s, 1, NULL FROM approval",
+            url, body, headers, terms, symbol, money, currency, concerns, asked_s, expires_s, asked_s, 1, NULL FROM approval",
+        "UPDATE approval SET headers = '{\"accept\":\"x\"}'",
     ] {
         assert!(other.execute(change, []).is_err(), "{change}");
     }
