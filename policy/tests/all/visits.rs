@@ -232,3 +232,32 @@ fn headers_are_as_the_host_rule_says() {
     let any = parse(&format!("{PAYMENT}{REAL_ASSETS}allow_any_host = true"), Setting::Real).unwrap();
     assert_eq!(refusals(&any, &with(&[HeaderName::Accept])), ["header_not_allowed"]);
 }
+
+/// What a person is shown of one rule about `errand`; `None` where it was not looked at.
+fn shown(rules: &Rules, errand: &Errand, rule: &str) -> Option<String> {
+    let seen = inspect(rules, errand, &challenge(vec![offer()]), None, NOW_S);
+    seen.document.into_iter().find(|finding| finding.rule == rule).map(|finding| finding.note)
+}
+
+#[test]
+fn a_person_is_shown_what_kind_of_address_was_asked() {
+    let any = parse(&format!("{PAYMENT}{REAL_ASSETS}allow_any_host = true"), Setting::Real).unwrap();
+    let local = "[[host]]\norigin = \"https://127.0.0.1\"\n[sandbox]\nhosts = { \"a.test\" = \"127.0.0.1\" }";
+    let address = |rules: &Rules, url: &str| shown(rules, &errand_to(url), "address");
+    assert_eq!(address(&any, "https://api.merchant.test/").as_deref(), Some("a name, yet to be resolved"));
+    assert_eq!(address(&any, "https://93.184.216.34/").as_deref(), Some("public"));
+    assert_eq!(address(&sandbox(local), "https://127.0.0.1/").as_deref(), Some("loopback in a sandbox"));
+}
+
+#[test]
+fn a_person_is_shown_the_headers_where_there_are_any() {
+    let mut listed = host("https://api.merchant.test");
+    listed.headers = vec![HeaderName::Accept, HeaderName::Prefer];
+    let rules = rules(Draft { hosts: vec![listed], ..draft() });
+    assert_eq!(shown(&rules, &errand(), "headers"), None);
+    let mut asked = errand();
+    for name in [HeaderName::Prefer, HeaderName::Accept] {
+        assert!(asked.headers.add(name, "x".parse().unwrap()));
+    }
+    assert_eq!(shown(&rules, &asked, "headers").as_deref(), Some("accept, prefer"));
+}
