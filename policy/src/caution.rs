@@ -120,7 +120,8 @@ pub struct Acquaintance {
     pub network: bool,
     /// Whether the asset was among those it was paid with.
     pub asset: bool,
-    /// What a payment for it costs on average, in the currency of this one; absent while there are too few.
+    /// What a payment for it costs on average, in the currency of this one; absent while there are too few, and may be
+    /// where the rules do not ask.
     pub usual: Option<Money>,
     /// A known host that it looks like, where it is new itself.
     pub looks_like: Option<String>,

@@ -18,7 +18,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use bursar_policy::{Draft, Errand, Headers, Method, Refusal, Rules, Setting, Site, Vetted, may_visit};
+use bursar_policy::{Draft, Errand, Method, Refusal, Rules, Setting, Site, Vetted, may_visit};
 
 use super::{Ask, Exchange, ExchangeFault, Limits, LookupFault, Pin, Reply, Resolver, Tls, pin};
 
@@ -104,16 +104,7 @@ fn vetted(rules: &Rules, url: &str) -> Vetted<Site> {
 
 /// What the gate says to a GET of `url` under `rules`.
 fn visit(rules: &Rules, url: &str) -> Result<Vetted<Site>, Vec<Refusal>> {
-    let errand = Errand {
-        site: Site::parse(url).unwrap(),
-        method: Method::Get,
-        body: None,
-        headers: Headers::none(),
-        ceiling: None,
-        purchase_id: None,
-        quote: None,
-        suspicious: None,
-    };
+    let errand = Errand::new(Site::parse(url).unwrap(), Method::Get);
     may_visit(rules, &errand)
 }
 

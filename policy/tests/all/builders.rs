@@ -104,16 +104,7 @@ pub(crate) fn errand() -> Errand {
 }
 
 pub(crate) fn errand_to(url: &str) -> Errand {
-    Errand {
-        site: Site::parse(url).unwrap(),
-        method: Method::Get,
-        body: None,
-        headers: Headers::none(),
-        ceiling: None,
-        purchase_id: None,
-        quote: None,
-        suspicious: None,
-    }
+    Errand::new(Site::parse(url).unwrap(), Method::Get)
 }
 
 pub(crate) fn offer() -> Offer {

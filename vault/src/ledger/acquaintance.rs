@@ -40,13 +40,14 @@ pub(super) fn read(conn: &Connection, rules: &Rules, facts: &PaymentFacts) -> Re
     let knows = |fact: Fact| -> Result<bool, LedgerFault> {
         Ok(paid_before && conn.prepare_cached(FAMILIAR)?.exists(params![origin, fact.kind, fact.value])?)
     };
+    let asks_what_is_usual = rules.host_rule(&facts.site).is_some_and(|rule| rule.caution().unusual_times().is_some());
     let is_new_among_any = !paid_before && rules.allow_any_host();
     Ok(Acquaintance {
         paid_before,
         payee: knows(payee)?,
         network: knows(network)?,
         asset: knows(asset)?,
-        usual: usual(conn, facts)?,
+        usual: if asks_what_is_usual { usual(conn, facts)? } else { None },
         looks_like: if is_new_among_any { looks_like(conn, facts.site.host())? } else { None },
     })
 }

@@ -5,8 +5,8 @@
 //! cries wolf. It goes back only when a person accepts an older ledger. Whoever puts the mark back as well, as a copy of
 //! the whole folder does, is not noticed; against that only a chain helps, or a head of the log kept elsewhere.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use bursar_policy::digest::Digest;
@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::events::Head;
 use super::fault::LedgerFault;
+use super::open;
 
 /// The length of a mark: ledger id, place in the log, hash, each with one byte after it.
 const BYTES: usize = 32 + 1 + 20 + 1 + 64 + 1;
@@ -34,15 +35,7 @@ impl Mark {
     /// The mark of the ledger `file`; what it says is not looked at. Where it cannot be opened nothing is marked.
     pub(super) fn open(file: &Path, ledger_id: String) -> Self {
         let path = beside(file);
-        let no_follow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(no_follow)
-            .open(&path);
+        let file = open::kept(&path);
         if let Err(fault) = &file {
             tracing::warn!(path = %path.display(), %fault, "how far the log has come cannot be marked");
         }

@@ -83,8 +83,8 @@ pub(super) fn read(conn: &Connection) -> Result<Meta, LedgerFault> {
     })
 }
 
-/// Writes down what time it is and where the log ends; goes into every commit.
-pub(super) fn stamp(conn: &Connection, clock: &ClockMemory) -> Result<(), LedgerFault> {
+/// Writes down what time it is and where the log ends; goes into every commit. Where it ends.
+pub(super) fn stamp(conn: &Connection, clock: &ClockMemory) -> Result<events::Head, LedgerFault> {
     let head = events::head(conn)?;
     conn.prepare_cached(
         "UPDATE meta SET recorded_s = ?1, boot_id = ?2, wall_s = ?3, boot_ms = ?4, event_seq = ?5, event_hash = ?6
@@ -98,7 +98,7 @@ pub(super) fn stamp(conn: &Connection, clock: &ClockMemory) -> Result<(), Ledger
         to_sql(head.seq)?,
         head.hash.to_string(),
     ])?;
-    Ok(())
+    Ok(head)
 }
 
 /// Writes down that the ledger is shut and why, or that it is open.

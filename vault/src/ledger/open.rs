@@ -89,19 +89,17 @@ pub(super) fn create(
     file.parent().map_or(Ok(()), sync)
 }
 
+/// Opens a file beside the ledger for reading and writing: as it is, or a new one for its owner alone. No link is followed.
+pub(super) fn kept(path: &Path) -> std::io::Result<File> {
+    let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    let mut how = OpenOptions::new();
+    how.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(no_follow).open(path)
+}
+
 /// Takes the exclusive lock.
 pub(super) fn lock(path: &Path) -> Result<Lock, LedgerFault> {
     let path = canonical(path)?;
-    let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(no_follow)
-        .open(&path)
-        .map_err(|fault| unreachable_file(&path, &fault))?;
+    let file = kept(&path).map_err(|fault| unreachable_file(&path, &fault))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Lock { file }),
         Err(rustix::io::Errno::WOULDBLOCK) => Err(LedgerFault::InUse { path }),

@@ -1,7 +1,7 @@
 //! A vault in a sandbox of its own, an operator, and errands to run. Must never assert by itself.
 
 use bursar_policy::{
-    Address, Amount, ChainId, Digest, Errand, Headers, Method, Money, PurchaseId, SessionName, Site, Terms, Version,
+    Address, Amount, ChainId, Digest, Errand, Method, Money, PurchaseId, SessionName, Site, Terms, Version,
 };
 use bursar_vault::client::{AgentClient, ClientFault, OperatorClient};
 use bursar_vault::clock::{MachineTime, TimeSource};
@@ -192,16 +192,7 @@ pub(crate) fn authorize(terms: Terms) -> AgentAsk {
 
 /// A GET of a path on the test host.
 pub(crate) fn errand(path: &str) -> Errand {
-    Errand {
-        site: Site::parse(&format!("https://api.example.com/{path}")).unwrap(),
-        method: Method::Get,
-        body: None,
-        headers: Headers::none(),
-        ceiling: None,
-        purchase_id: None,
-        quote: None,
-        suspicious: None,
-    }
+    Errand::new(Site::parse(&format!("https://api.example.com/{path}")).unwrap(), Method::Get)
 }
 
 pub(crate) fn named(path: &str, id: &str) -> Errand {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bursar_policy::chain::Address;
 use bursar_policy::errand::Errand;
 use bursar_policy::limit::Scope;
-use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
 
-use super::world::{CENT, LIFE_S, START, World, answered, errand, errand_at, rules_with, settled, silence, terms};
-use crate::ledger::{Answer, Claim, Counted, EXPIRY_MARGIN_S, Exposed, LedgerFault, Reservation, Resume};
+use super::unresolved::{ask, shut};
+use super::world::{LIFE_S, START, World, answered, errand, errand_at, rules_with, settled, silence};
+use crate::ledger::{Answer, Claim, EXPIRY_MARGIN_S, Exposed, LedgerFault, Reservation, Resume};
 use crate::protocol::{Lost, Resumed};
 
 const ORIGIN: &str = "https://api.example.com";
@@ -28,23 +28,6 @@ fn payee(byte: u8) -> String {
     format!("eip155:84532:{}", Address::from_bytes([byte; 20]))
 }
 
-fn ask(world: &World, errand: Errand, payee: u8) -> Result<Reservation<Exposed>, Vec<Scope>> {
-    let mut wanted = terms(CENT);
-    wanted.payee = Address::from_bytes([payee; 20]);
-    match world.ledger().authorize(world.new_claim(errand), world.ask(wanted), &world.rules).unwrap() {
-        Counted::Yes(exposed) => Ok(*exposed),
-        Counted::No { reasons, .. } => {
-            let scope = |reason: &Refusal| match reason {
-                Refusal::TooManyUnresolved { scope, .. } => Some(*scope),
-                // A person looks at another payee, where nothing else stands in the way.
-                Refusal::NeedsApproval { .. } => None,
-                other => panic!("{other:?}"),
-            };
-            Err(reasons.iter().filter_map(scope).collect())
-        }
-    }
-}
-
 /// A payment that runs out without a word.
 fn lose(world: &World, errand: Errand, payee: u8) -> Reservation<Exposed> {
     let exposed = ask(world, errand, payee).unwrap();
@@ -52,10 +35,6 @@ fn lose(world: &World, errand: Errand, payee: u8) -> Reservation<Exposed> {
     world.time.pass(LIFE_S + EXPIRY_MARGIN_S);
     world.ledger().sweep().unwrap();
     exposed
-}
-
-fn shut(world: &World, errand: Errand, payee: u8) -> Vec<Scope> {
-    ask(world, errand, payee).err().unwrap_or_default()
 }
 
 fn lifted(world: &World, whom: &str) -> Resumed {

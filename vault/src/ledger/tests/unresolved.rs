@@ -26,7 +26,7 @@ fn strict() -> World {
 }
 
 /// Buys a cent's worth from `payee`; or which scopes are shut.
-fn ask(world: &World, errand: Errand, payee: u8) -> Result<Reservation<Exposed>, Vec<Scope>> {
+pub(super) fn ask(world: &World, errand: Errand, payee: u8) -> Result<Reservation<Exposed>, Vec<Scope>> {
     let mut wanted = terms(CENT);
     wanted.payee = Address::from_bytes([payee; 20]);
     let guard = world.new_claim(errand);
@@ -44,7 +44,7 @@ fn ask(world: &World, errand: Errand, payee: u8) -> Result<Reservation<Exposed>,
     }
 }
 
-fn shut(world: &World, errand: Errand, payee: u8) -> Vec<Scope> {
+pub(super) fn shut(world: &World, errand: Errand, payee: u8) -> Vec<Scope> {
     ask(world, errand, payee).err().unwrap_or_default()
 }
 

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::{Fate, Order, Shared, Step, Tell, Tx, Work};
 use crate::clock::{Confirmed, Trust};
-use crate::ledger::events::{self, Event, EventKind};
+use crate::ledger::events::{self, Event, EventKind, Head};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::mark::Mark;
 use crate::ledger::open::{self, LedgerPlace};
@@ -174,16 +174,14 @@ impl Engine {
             return;
         };
         let dirty = self.is_dirty(open);
-        let sealed = if dirty { seal(conn, &self.shared) } else { Ok(()) };
-        match sealed.and_then(|()| commit(conn)) {
+        let sealed = if dirty { seal(conn, &self.shared).map(Some) } else { Ok(None) };
+        match sealed.and_then(|head| commit(conn).map(|()| head)) {
             Err(fault) => self.fail(&fault),
-            Ok(()) => {
+            Ok(head) => {
                 self.open = None;
-                if dirty {
+                if let Some(head) = head {
                     self.shared.latch.mark_written();
-                    if let Ok(head) = events::head(conn) {
-                        self.mark.passed(&head);
-                    }
+                    self.mark.passed(&head);
                 }
                 for tell in self.waiting.drain(..) {
                     tell(Ok(()));
@@ -206,7 +204,7 @@ impl Engine {
         }
         // Best effort: the latch in memory holds whatever the disk says.
         let written = self.begin().and_then(|()| match &self.conn {
-            Some(conn) => seal(conn, &self.shared).and_then(|()| commit(conn)),
+            Some(conn) => seal(conn, &self.shared).and_then(|_head| commit(conn)),
             None => Ok(()),
         });
         self.open = None;
@@ -233,14 +231,13 @@ impl Engine {
         let jumped = self.shared.clock.read().trust != Trust::Steady;
         let confirmed = self.shared.clock.confirm().ok_or(LedgerFault::NoClock)?;
         let transaction = conn.unchecked_transaction()?;
-        unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
+        let mut head = unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
         if let Some(set_back) = self.mark.set_back() {
             // What was paid out of them since is not known: a person opens new ones, knowing that.
             let tx = Tx { conn: &transaction, now_s: self.shared.clock.read().now_s, latched: true };
             session::close_every(&tx, &format!("the ledger was accepted although {set_back}"))?;
-            meta::stamp(&transaction, &self.shared.clock.memory())?;
+            head = meta::stamp(&transaction, &self.shared.clock.memory())?;
         }
-        let head = events::head(&transaction)?;
         transaction.commit()?;
         self.mark.accept(&head);
         self.shared.latch.open();
@@ -248,7 +245,7 @@ impl Engine {
     }
 }
 
-fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> Result<(), LedgerFault> {
+fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> Result<Head, LedgerFault> {
     let now_s = shared.clock.read().now_s;
     if let Some(reason) = shared.latch.reason() {
         events::append(conn, now_s, &Event::new(EventKind::Unlatched, format!("it was shut because {reason}")))?;
@@ -270,7 +267,8 @@ fn commit(conn: &Connection) -> Result<(), LedgerFault> {
 }
 
 /// What goes into every commit that writes: the time, the end of the log, and a latch that the disk does not know yet.
-fn seal(conn: &Connection, shared: &Shared) -> Result<(), LedgerFault> {
+/// Where the log ends then.
+fn seal(conn: &Connection, shared: &Shared) -> Result<Head, LedgerFault> {
     if let Some(reason) = shared.latch.unwritten() {
         meta::set_latched(conn, Some(&reason))?;
         events::append(conn, shared.clock.read().now_s, &Event::new(EventKind::Latched, reason))?;
