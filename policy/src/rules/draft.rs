@@ -19,6 +19,7 @@ use crate::path_prefix::PathPrefix;
 use crate::pointer::Pointer;
 use crate::quantity::{ByteSize, Span};
 use crate::request_header::HeaderName;
+use crate::secret::{SecretHeader, SecretName};
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
 
@@ -246,6 +247,9 @@ pub struct HostDraft {
     /// The headers that the caller may choose; none by default.
     #[serde(default)]
     pub headers: Vec<HeaderName>,
+    /// The headers that carry secrets of the operator; none by default.
+    #[serde(default)]
+    pub secret_headers: Vec<SecretHeader>,
     /// The largest body that may be sent; 64 KiB by default, 1 MiB at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,
@@ -274,6 +278,9 @@ pub struct NetworkDraft {
     /// The proxy through which sellers are reached, by CONNECT; none by default.
     #[serde(default)]
     pub proxy: Option<Origin>,
+    /// The secret that the proxy wants: a user name, a colon and a password.
+    #[serde(default)]
+    pub proxy_secret: Option<SecretName>,
     /// The file name, inside the profile's folder, of one more certificate authority (PEM) that a corporate network
     /// needs.
     #[serde(default)]

@@ -70,6 +70,7 @@ pub(crate) fn host(origin: &str) -> HostDraft {
         path: PathPrefix::root(),
         methods: None,
         headers: Vec::new(),
+        secret_headers: Vec::new(),
         content: ContentMode::Withhold,
         fields: None,
         recipients: None,

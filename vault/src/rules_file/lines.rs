@@ -167,6 +167,7 @@ impl<'t> Lines<'t> {
                 self.last_text(&|text| text.parse::<AddressBlock>().as_ref() == Ok(block))
             }
             Fault::Proxy(_) => self.place(Table::Network, "proxy").line,
+            Fault::IdleProxySecret => self.place(Table::Network, "proxy_secret").line,
             Fault::ExtraCaFile(_) => self.place(Table::Network, "extra_ca").line,
             Fault::SandboxTable => self.header("sandbox"),
             Fault::NotLoopback { .. } | Fault::MappedAddress(_) => self.place(Table::Sandbox, "hosts").line,
@@ -203,6 +204,9 @@ impl<'t> Lines<'t> {
             }
             Fault::PlainHttp(origin) => of_host(origin, &["origin"]),
             Fault::NoFields(origin) => of_host(origin, &["content", "origin"]),
+            Fault::SecretInTheClear(origin) | Fault::ManySecretHeaders(origin) => {
+                of_host(origin, &["secret_headers", "origin"])
+            }
             Fault::IdleFields(origin) | Fault::ManyFields(origin) => of_host(origin, &["fields", "origin"]),
             Fault::BodyLimitWithoutPost(origin) => of_host(origin, &["body_limit", "origin"]),
             Fault::OutOfRange { what, value, .. } => {
