@@ -88,6 +88,12 @@ impl Words {
                 "the host leads to an address that the operator does not want dialled",
                 Some(&next_step),
             ),
+            // What the operator calls the secret is the operator's business.
+            Refusal::SecretMissing { .. } => Self::new(
+                refusal.shown(),
+                "a secret that the operator's rules name for this request is not stored",
+                Some(&next_step),
+            ),
             // Why a person has to look is the person's business: else it could be felt for from here.
             Refusal::NeedsApproval { .. } => {
                 Self::new(refusal.shown(), "a person has to approve this purchase first", Some(&next_step))
@@ -132,13 +138,14 @@ const LIMIT_NEXT: &str =
     "do not try again with other arguments; tell the user that the operator can read the limits with `bursar status`";
 
 /// What only a person at a terminal can change.
-const FOR_THE_OPERATOR: [&str; 14] = [
+const FOR_THE_OPERATOR: [&str; 15] = [
     "wallet_locked",
     "frozen",
     "ledger_latched",
     "no_session",
     "session_expired",
     "mandate_missing",
+    "secret_missing",
     "outside_mandate",
     "over_session_budget",
     "host_not_allowed",

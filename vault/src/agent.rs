@@ -5,7 +5,8 @@
 
 use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Exposed, LedgerFault, NotSigned, Reservation, Source};
 use crate::protocol::{
-    AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Report, Status, Wanted, Welcome,
+    AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Released, ReleasedHeader, Report, Status,
+    Wanted, Welcome,
 };
 use crate::server::{Conversation, Peer, Then};
 use crate::sign::{Key, SignFault};
@@ -13,7 +14,8 @@ use crate::status::{Needs, next_step};
 use crate::vault::Vault;
 use bursar_policy::rules::MandateNeed;
 use bursar_policy::{
-    ApprovalId, AssetId, Digest, Errand, PaymentId, QuoteId, Refusal, Rules, SessionId, SessionName, Terms,
+    ApprovalId, AssetId, Digest, Errand, HostRule, PaymentId, QuoteId, Refusal, Rules, SecretName, SessionId,
+    SessionName, Terms,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +39,8 @@ pub(crate) struct AgentConversation {
 #[derive(Debug)]
 enum Work {
     Nothing,
+    /// Looking at what a seller asks, for a quote: nothing is claimed.
+    Looking(Box<Errand>),
     Claimed(ClaimGuard),
     Exposed(Box<Reservation<Exposed>>),
 }
@@ -182,10 +186,11 @@ impl AgentConversation {
         }
     }
 
-    fn quote(&self, errand: &Errand, terms: Option<Terms>) -> Result<AgentReply, Trouble> {
+    fn quote(&mut self, errand: Errand, terms: Option<Terms>) -> Result<AgentReply, Trouble> {
         let Some(terms) = terms else {
             return self.visit(errand);
         };
+        let errand = &errand;
         let session = self.session_for(errand)?;
         let mut refusals = Vec::new();
         if self.vault.wallet.is_locked() {
@@ -203,13 +208,59 @@ impl AgentConversation {
     }
 
     /// Whether a seller may be visited for a quote: it pays nothing, but what the session is not for is not looked at.
-    fn visit(&self, errand: &Errand) -> Result<AgentReply, Trouble> {
+    fn visit(&mut self, errand: Errand) -> Result<AgentReply, Trouble> {
         let session = self.known_session()?;
-        let refusals = self.vault.ledger.unasked(session.as_ref(), errand, &self.vault.rules().rules)?;
+        let refusals = self.vault.ledger.unasked(session.as_ref(), &errand, &self.vault.rules().rules)?;
         if !refusals.is_empty() {
-            self.vault.ledger.note_refused(Source::Vault, session.as_ref(), errand, &refusals);
+            self.vault.ledger.note_refused(Source::Vault, session.as_ref(), &errand, &refusals);
+        } else if matches!(self.work, Work::Nothing | Work::Looking(_)) {
+            self.work = Work::Looking(Box::new(errand));
         }
         Ok(AgentReply::Quoted { quote: None, refusals })
+    }
+
+    /// The secrets of the rule that the errand of this connection falls under, by the rules in force now: its origin, its
+    /// path and its method. Not while the wallet is locked, nothing can be bought, or one of them is not stored.
+    fn secrets(&self) -> Result<AgentReply, Trouble> {
+        let errand = match &self.work {
+            Work::Nothing => {
+                return Err(trouble("out_of_order", "nothing is claimed on this connection; claim the errand first"));
+            }
+            Work::Looking(errand) => &**errand,
+            Work::Claimed(guard) => guard.errand(),
+            Work::Exposed(exposed) => exposed.claim().errand(),
+        };
+        let session = self.session_for(errand)?;
+        let no = |reasons| Err(self.refused(Some(&session), errand, reasons));
+        let Some(key) = self.vault.wallet.key() else { return no(vec![Refusal::WalletLocked]) };
+        let rules = &self.vault.rules().rules;
+        let reasons = self.vault.ledger.unreleased(&session, errand, rules)?;
+        if !reasons.is_empty() {
+            return no(reasons);
+        }
+        let kept = self.vault.secrets.open(&key).map_err(|fault| {
+            tracing::error!(%fault, "the secrets cannot be opened");
+            trouble(
+                "secrets_damaged",
+                "the secrets of the rules cannot be opened; ask the operator to run `bursar secret list`",
+            )
+        })?;
+        let secret = |name: &SecretName| match kept.get(name) {
+            Some(kept) => Ok(kept.value.clone()),
+            None => Err(Refusal::SecretMissing { name: name.clone() }),
+        };
+        let headers = rules.host_rule(&errand.site).map(HostRule::secret_headers).unwrap_or_default();
+        let headers = headers
+            .iter()
+            .map(|header| secret(header.secret()).map(|secret| ReleasedHeader { header: header.clone(), secret }));
+        let released = headers.collect::<Result<Vec<_>, _>>().and_then(|headers| {
+            let proxy = rules.network().proxy_secret().map(secret).transpose()?;
+            Ok(Released { headers, proxy })
+        });
+        match released {
+            Ok(released) => Ok(AgentReply::Secrets(Box::new(released))),
+            Err(missing) => no(vec![missing]),
+        }
     }
 
     fn report(&mut self, report: Report) -> Result<AgentReply, Trouble> {
@@ -316,7 +367,8 @@ impl Conversation for AgentConversation {
             _ if !greeted => Err(trouble("out_of_order", "say hello first")),
             AgentAsk::Claim { errand } => self.claim(errand),
             AgentAsk::Authorize { terms, envelope, rules } => self.authorize(terms, envelope, rules),
-            AgentAsk::Quote { errand, terms } => self.quote(&errand, terms),
+            AgentAsk::Quote { errand, terms } => self.quote(errand, terms),
+            AgentAsk::Secrets => self.secrets(),
             AgentAsk::Report(report) => self.report(report),
             AgentAsk::Decline { errand, refusals } => self.decline(&errand, &refusals),
             AgentAsk::Recall(wanted) => self.recall(wanted),

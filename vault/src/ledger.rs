@@ -23,6 +23,7 @@ mod standing;
 mod quote;
 mod recall;
 mod refused;
+mod release;
 mod report;
 mod sweep;
 

@@ -12,6 +12,7 @@ pub mod protocol;
 pub mod guarded;
 pub mod profile;
 pub mod rules_file;
+pub mod secret_store;
 pub mod secrets;
 
 pub mod clock;

@@ -1,5 +1,7 @@
 //! The conversation with a human at a terminal. Must never widen a right without the operator's passphrase.
 
+mod secrets;
+
 use crate::guarded;
 use crate::ledger::{Decided, Event, EventKind, LedgerFault, Resume, SessionOpened};
 use crate::passphrase::{PassphraseFault, Proven};
@@ -11,7 +13,7 @@ use crate::rules_file::{self, RulesFile};
 use crate::server::{Conversation, Then};
 use crate::status::{Needs, next_step};
 use crate::vault::{Ended, Vault};
-use crate::wallet::UnlockFault;
+use crate::wallet::{Opened, UnlockFault};
 use bursar_policy::rules::MandateNeed;
 use bursar_policy::{ApprovalId, Digest, Mandate, Money, PaymentId, Quoted, SessionId, SessionName};
 use serde::Serialize;
@@ -97,12 +99,18 @@ impl OperatorConversation {
         fault
     }
 
-    /// `seen` are the rules that the person was shown. The key is held only under rules that were agreed to.
-    fn unlock(&self, passphrase: &Passphrase, seen: Option<Digest>) -> Result<OperatorReply, Trouble> {
-        let opened = self.vault.wallet.open(passphrase, Instant::now()).map_err(|fault| match fault {
+    /// The key, opened with the operator's passphrase for one ask. A wrong one goes into the log.
+    fn opened(&self, passphrase: &Passphrase) -> Result<Opened, Trouble> {
+        let opened = self.vault.wallet.open(passphrase, Instant::now());
+        Ok(opened.map_err(|fault| match fault {
             UnlockFault::Operator(fault) => UnlockFault::Operator(self.noted(fault)),
             other => other,
-        })?;
+        })?)
+    }
+
+    /// `seen` are the rules that the person was shown. The key is held only under rules that were agreed to.
+    fn unlock(&self, passphrase: &Passphrase, seen: Option<Digest>) -> Result<OperatorReply, Trouble> {
+        let opened = self.opened(passphrase)?;
         let rules = self.vault.rules();
         if !self.vault.are_accepted(&rules) && seen != Some(rules.digest) {
             let told = "the rules changed since you last agreed to them; look through them and unlock again";
@@ -266,6 +274,7 @@ impl OperatorConversation {
             lost: overview.lost,
             quarantined: overview.quarantined,
             approvals_waiting: overview.approvals_waiting,
+            secrets_missing: self.secrets_missing(),
             rules_digest: rules.digest,
             rules_changed: !on_disk.is_ok_and(|bytes| Digest::of(&bytes) == rules.digest),
             now_s: overview.now_s,
@@ -338,6 +347,9 @@ impl OperatorConversation {
             OperatorAsk::Approvals => self.approvals(),
             OperatorAsk::Approve { id, binding, passphrase } => self.approve(self.prove(&passphrase)?, id, binding),
             OperatorAsk::Deny { id } => self.deny(id),
+            OperatorAsk::SecretSet { name, value, passphrase } => self.set_secret(name, value, &passphrase),
+            OperatorAsk::SecretList => self.list_secrets(),
+            OperatorAsk::SecretRemove { name, passphrase } => self.remove_secret(&name, &passphrase),
             OperatorAsk::Shutdown => {
                 self.vault.end(Ended::Asked);
                 Ok(OperatorReply::Done)

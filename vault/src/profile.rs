@@ -225,6 +225,12 @@ impl Profile {
         self.home.join("operator.attempts")
     }
 
+    /// The operator's secrets for sellers and the proxy, encrypted.
+    #[must_use]
+    pub fn secrets(&self) -> PathBuf {
+        self.home.join("secrets.json")
+    }
+
     /// The digest of the rules that the operator agreed to last.
     #[must_use]
     pub fn accepted_rules(&self) -> PathBuf {

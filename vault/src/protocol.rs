@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod frame;
 pub mod operator;
+pub mod secret;
 
 pub use agent::{
     AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
@@ -13,11 +14,15 @@ pub use agent::{
 };
 pub use operator::{
     ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
-    Passphrase, PastPayment, PaymentDetail, Quarantine, Resumed, WhichRules,
+    PastPayment, PaymentDetail, Quarantine, Resumed, WhichRules,
+};
+pub use secret::{
+    Passphrase, Released, ReleasedHeader, SECRET_MAX_BYTES, SECRET_MIN_BYTES, SecretList, SecretValue,
+    SecretValueFault, SecretView,
 };
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.
-pub const PROTOCOL: u16 = 3;
+pub const PROTOCOL: u16 = 4;
 
 /// The longest envelope a row may carry, in bytes. The vault stores it for a re-send and never parses it.
 pub const ENVELOPE_MAX_BYTES: usize = 64 * 1024;

@@ -5,6 +5,7 @@ use crate::ledger::Ledger;
 use crate::passphrase::PassphraseFault;
 use crate::profile::Profile;
 use crate::rules_file::RulesFile;
+use crate::secret_store::SecretStore;
 use crate::wallet::Wallet;
 use bursar_policy::Setting;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
@@ -16,6 +17,7 @@ pub(crate) struct Vault {
     pub(crate) profile: Profile,
     pub(crate) ledger: Ledger,
     pub(crate) wallet: Wallet,
+    pub(crate) secrets: SecretStore,
     rules: RwLock<Arc<RulesFile>>,
     ending: Mutex<Option<Ended>>,
     ended: Condvar,
@@ -35,9 +37,11 @@ pub enum Ended {
 
 impl Vault {
     pub(crate) fn new(profile: Profile, ledger: Ledger, wallet: Wallet, rules: RulesFile) -> Self {
+        let secrets = SecretStore::new(profile.secrets(), profile.setting(), ledger.id().to_owned());
         Self {
             profile,
             ledger,
+            secrets,
             wallet,
             rules: RwLock::new(Arc::new(rules)),
             ending: Mutex::new(None),

@@ -1,5 +1,6 @@
 //! The agent socket's words: what `serve` may ask and what it hears. Must never carry a key or widen a right.
 
+use super::secret::Released;
 use bursar_policy::{
     Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Mandate, Money, PaymentId, QuoteId, Refusal,
     Scope, SessionName, Setting, Site, Terms, Version, Window,
@@ -44,6 +45,9 @@ pub enum AgentAsk {
         /// the session is for it. Prices are looked at also where nothing could be bought now.
         terms: Option<Terms>,
     },
+    /// Asks for the secrets that the rules name for the errand of this connection: the one that is claimed, or else the
+    /// one of the last `Quote` without terms that nothing stood against. The vault finds the rule by itself.
+    Secrets,
     /// Tells what came back after the payment of this connection's claim was sent.
     Report(Report),
     /// Tells the operator's log why a purchase was refused before the vault was asked to sign. Gives up nothing and
@@ -93,6 +97,8 @@ pub enum AgentReply {
         /// Every reason, in precedence order; empty means yes.
         refusals: Vec<Refusal>,
     },
+    /// To `Secrets`: those of exactly that errand's rule, perhaps none. A refusal names one that is not stored.
+    Secrets(Box<Released>),
     /// To `Report`.
     Reported {
         /// The row as it now stands.

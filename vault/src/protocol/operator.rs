@@ -1,13 +1,12 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
 use super::agent::{ContentRef, Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
+use super::secret::{Passphrase, SecretList, SecretValue};
 use bursar_policy::{
-    Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, Scope, SessionId,
-    SessionName, Setting, Site, Terms,
+    Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, Scope, SecretName,
+    SessionId, SessionName, Setting, Site, Terms,
 };
-use core::fmt;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use zeroize::Zeroizing;
+use serde::{Deserialize, Serialize};
 
 /// One ask on the operator socket. What gives the agent more carries the passphrase, every time.
 #[derive(Debug, Serialize, Deserialize)]
@@ -131,6 +130,24 @@ pub enum OperatorAsk {
         /// What it waits under.
         id: ApprovalId,
     },
+    /// Stores a secret for a seller or the proxy, in place of one of the same name.
+    SecretSet {
+        /// What the rules call it.
+        name: SecretName,
+        /// The secret.
+        value: SecretValue,
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// Lists the names of the secrets.
+    SecretList,
+    /// Forgets a secret.
+    SecretRemove {
+        /// What the rules call it.
+        name: SecretName,
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
     /// Ends the vault cleanly.
     Shutdown,
 }
@@ -190,6 +207,8 @@ pub enum OperatorReply {
     Decided(Box<ApprovalView>),
     /// To `Against`: every reason, in precedence order.
     Against(Vec<Refusal>),
+    /// To `SecretList`: names, never a secret.
+    Secrets(Box<SecretList>),
     /// To `ReloadRules`.
     Reloaded {
         /// The digest of the text now in force.
@@ -248,6 +267,8 @@ pub struct OperatorStatus {
     pub quarantined: Vec<Quarantine>,
     /// How many purchases wait for a person.
     pub approvals_waiting: u32,
+    /// The secrets that the rules in force name and that are not stored.
+    pub secrets_missing: Vec<SecretName>,
     /// The digest of the rules in force.
     pub rules_digest: Digest,
     /// The rules file on disk differs from the rules in force.
@@ -447,39 +468,4 @@ pub struct PastPayment {
     /// Whether it is not known yet, or not known at all, how it ended: what came back for it is needed still.
     #[serde(default)]
     pub waiting: bool,
-}
-
-/// A passphrase on its way from a terminal: wiped when dropped, never shown.
-pub struct Passphrase(Zeroizing<String>);
-
-impl Passphrase {
-    /// Takes what a person typed.
-    #[must_use]
-    pub const fn new(typed: Zeroizing<String>) -> Self {
-        Self(typed)
-    }
-
-    /// The bytes, for a key derivation only.
-    #[must_use]
-    pub fn expose(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
-}
-
-impl Serialize for Passphrase {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Passphrase {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|typed| Self(Zeroizing::new(typed)))
-    }
-}
-
-impl fmt::Debug for Passphrase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Passphrase(withheld)")
-    }
 }
