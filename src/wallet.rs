@@ -19,12 +19,13 @@ use bursar_vault::guarded::{self, GuardFault};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::frame::{self, FrameFault, HEADER_BYTES};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, PROTOCOL, Recalled, Receipt, Report, Signed, Status, Wanted, Welcome,
+    AgentAsk, AgentReply, Claimed, PROTOCOL, Recalled, Receipt, Released, Report, Signed, Status, Wanted, Welcome,
 };
 use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
+use zeroize::Zeroizing;
 
 /// How often a vault that was just started is tried: for a minute, since it checks its whole ledger first.
 const START_TRIES: u32 = 2400;
@@ -314,6 +315,24 @@ impl Conversation {
         }
     }
 
+    /// The secrets that the rules name for `errand`, which is claimed or was looked at on this conversation; the vault is
+    /// asked only where the rules name any.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when the vault cannot be asked.
+    pub async fn secrets(&mut self, errand: &Errand) -> Result<Answer<Released>, WalletFault> {
+        let for_the_seller = self.rules.host_rule(&errand.site).is_some_and(|rule| !rule.secret_headers().is_empty());
+        if !for_the_seller && self.rules.network().proxy_secret().is_none() {
+            return Ok(Ok(Released::default()));
+        }
+        match self.link.ask(&AgentAsk::Secrets).await? {
+            AgentReply::Secrets(released) => Ok(Ok(*released)),
+            AgentReply::Refused(reasons) => Ok(Err(reasons)),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
     /// Has the claimed purchase judged again, counted and signed.
     ///
     /// # Errors
@@ -434,7 +453,8 @@ impl Link {
     async fn reply(&mut self) -> Result<AgentReply, WalletFault> {
         let mut header = [0_u8; HEADER_BYTES];
         self.stream.read_exact(&mut header).await?;
-        let mut content = vec![0_u8; frame::announced(header, frame::REPLY_MAX_BYTES)?];
+        // It may hold secrets.
+        let mut content = Zeroizing::new(vec![0_u8; frame::announced(header, frame::REPLY_MAX_BYTES)?]);
         self.stream.read_exact(&mut content).await?;
         Ok(frame::decode(&content)?)
     }

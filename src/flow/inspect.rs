@@ -5,7 +5,7 @@ use bursar_policy::{
     Acquaintance, Concern, Errand, Judgement, Money, Refusal, Rules, SessionId, Site, Terms, Vetted, concerns, inspect,
     may_visit,
 };
-use bursar_vault::protocol::Welcome;
+use bursar_vault::protocol::{Released, Welcome};
 use bursar_vault::rules_file;
 
 use super::Buyer;
@@ -59,7 +59,7 @@ impl From<End> for Verdict {
 }
 
 impl<R: Resolver> Buyer<R> {
-    /// Asks the seller without money and holds its answer against the rules.
+    /// Asks the seller without money, and without any secret, and holds its answer against the rules.
     pub async fn inspect_live(&self, errand: &Errand, body: Option<Vec<u8>>) -> Inspection {
         let vault = match self.wallet.open().await {
             Ok(vault) => vault,
@@ -81,7 +81,7 @@ impl<R: Resolver> Buyer<R> {
 
     async fn look(&self, vault: &Conversation, errand: &Errand, body: Option<Vec<u8>>) -> Result<Verdict, End> {
         let site = may_look(vault, errand)?;
-        let visit = self.reach(vault, errand, body, site).await?;
+        let visit = self.reach(vault, errand, body, site, Released::default()).await?;
         let reply = visit.exchange.send(&visit.ask, &Limits::bare()).await?;
         match reply.status() {
             402 => {}

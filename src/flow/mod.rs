@@ -23,7 +23,7 @@ use bursar_tools::payments::{Content, Payments, Price, Purchase, Quote, Reason, 
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{Claimed, Past, Signed};
+use bursar_vault::protocol::{Claimed, Past, Released, Signed};
 
 use crate::clock;
 use crate::content::ContentStore;
@@ -88,7 +88,8 @@ impl<R: Resolver> Buyer<R> {
         progress: &Progress,
     ) -> Result<Purchase, End> {
         let rules = vault.rules();
-        let judged = self.terms(&rules, errand, body, vault, progress).await;
+        let released = vault.secrets(errand).await??;
+        let judged = self.terms(&rules, errand, body, released, vault, progress).await;
         let (visit, demand, terms) = match judged {
             Ok(Judged::Payable { visit, demand, terms }) => (visit, demand, terms),
             Ok(Judged::Free { content, note }) => return Ok(Purchase::Free { content, note }),
@@ -133,9 +134,10 @@ impl<R: Resolver> Buyer<R> {
         let terms = signed.terms.clone();
         let checked = verify::signed_as_judged(&signed, &terms, &rules, vault.welcome().payer);
         let envelope = Envelope::parse(&signed.envelope);
-        let reached = match may_visit(&rules, errand).map_err(End::No) {
-            Ok(site) => self.reach(vault, errand, body, site).await,
-            Err(end) => Err(end),
+        let reached = match (may_visit(&rules, errand), vault.secrets(errand).await) {
+            (Ok(site), Ok(Ok(released))) => self.reach(vault, errand, body, site, released).await,
+            (Err(refusals), _) | (_, Ok(Err(refusals))) => Err(End::No(refusals)),
+            (_, Err(fault)) => Err(fault.into()),
         };
         let (Ok(()), Ok(envelope), Ok(visit)) = (checked, envelope, reached) else {
             return told::not_sent_again(&signed, &rules);
@@ -155,12 +157,13 @@ impl<R: Resolver> Buyer<R> {
         rules: &Rules,
         errand: &Errand,
         body: Option<Vec<u8>>,
+        released: Released,
         vault: &Conversation,
         progress: &Progress,
     ) -> Result<Judged, End> {
         let site = may_visit(rules, errand).map_err(End::No)?;
         progress.at(Stage::Visiting);
-        let visit = self.reach(vault, errand, body, site).await?;
+        let visit = self.reach(vault, errand, body, site, released).await?;
         let demand = match self.ask_bare(rules, &visit).await? {
             Seen::Free { content, note } => return Ok(Judged::Free { content, note }),
             Seen::Demand(demand) => demand,
@@ -185,7 +188,8 @@ impl<R: Resolver> Buyer<R> {
         let rules = vault.rules();
         // Before the first byte goes out, as a claim is for a purchase.
         vault.quote(errand, None).await??;
-        match self.terms(&rules, errand, body, &vault, &Progress::silent()).await {
+        let released = vault.secrets(errand).await??;
+        match self.terms(&rules, errand, body, released, &vault, &Progress::silent()).await {
             Ok(Judged::Free { content, note }) => Ok(Quote::Free { content, note }),
             Ok(Judged::Payable { terms, .. }) => {
                 let terms = terms.into_inner();

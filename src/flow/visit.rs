@@ -2,6 +2,7 @@
 
 use bursar_policy::{Body, Errand, Quoted, Refusal, Rules, Site, Vetted};
 use bursar_tools::payments::{Content, Reason};
+use bursar_vault::protocol::Released;
 
 use super::Buyer;
 use super::end::End;
@@ -29,23 +30,25 @@ pub(super) enum Seen {
 }
 
 impl<R: Resolver> Buyer<R> {
-    /// Pins the vetted site and prepares the request. Sends nothing.
+    /// Pins the vetted site and prepares the request, with what was released for it. Sends nothing.
     pub(super) async fn reach(
         &self,
         vault: &Conversation,
         errand: &Errand,
         body: Option<Vec<u8>>,
         site: Vetted<Site>,
+        released: Released,
     ) -> Result<Visit, End> {
         let rules = vault.rules();
         let pin = pin(site, &self.resolver, &rules).await?;
-        let exchange = Exchange::open(pin, &self.tls(&rules, vault.welcome().rules_digest)?);
+        let exchange = Exchange::open(pin, &self.tls(&rules, vault.welcome().rules_digest)?)
+            .with_proxy_credentials(released.proxy);
         let ask = match (&errand.body, body) {
             (None, None) => Ask::new(errand.method),
             (Some(Body { kind, .. }), Some(bytes)) => Ask::new(errand.method).with_body(*kind, bytes)?,
             _ => return Err(End::broken("the body and its description do not belong together")),
         };
-        let ask = ask.with_chosen(&errand.headers)?;
+        let ask = ask.with_chosen(&errand.headers)?.with_secrets(&released.headers)?;
         Ok(Visit { exchange, ask, errand: errand.clone() })
     }
 

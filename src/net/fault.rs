@@ -188,12 +188,17 @@ pub(super) fn of_tunnel(fault: &TunnelFault, at: &str) -> ExchangeFault {
         TunnelFault::Unreadable => {
             (FaultCode::ProxyFailed, "the proxy of the rules answers something that is not HTTP".to_owned())
         }
-        TunnelFault::WantsCredentials => (FaultCode::ProxyAuth, "the proxy of the rules wants credentials".to_owned()),
+        TunnelFault::WantsCredentials => {
+            (FaultCode::ProxyAuth, "the proxy of the rules wants credentials, or other ones".to_owned())
+        }
         TunnelFault::Refused(status) => {
             (FaultCode::ProxyRefused, format!("the proxy of the rules does not connect to `{at}` (status {status})"))
         }
     };
-    ExchangeFault::unsent(code, format!("{sentence}; ask the operator to check `proxy` under [network]"))
+    ExchangeFault::unsent(
+        code,
+        format!("{sentence}; ask the operator to check `proxy` and `proxy_secret` under [network]"),
+    )
 }
 
 /// The handshake failed, so nothing of the request was sent.
