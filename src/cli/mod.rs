@@ -1,6 +1,6 @@
 //! The command line: one file a command, each of which parses, asks and shows, and decides nothing.
 //!
-//! Commands that give the agent more (open a session, approve, thaw, unlatch, resume, reload rules, unlock) ask for the
+//! Commands that give the agent more (open a session, approve, thaw, unlatch, resume, reload rules, unlock, keep a secret) ask for the
 //! operator's passphrase at a terminal and send it to the vault, which is the one that checks it.
 
 pub mod exit;
@@ -21,6 +21,7 @@ mod ledger_log;
 mod policy;
 mod resume;
 mod rules_shown;
+mod secret;
 mod serve;
 mod session;
 mod status;
@@ -87,6 +88,9 @@ enum Command {
     Resume(resume::Resume),
     /// Load the rules file again in the running vault
     Reload(freeze::Reload),
+    /// Keep, list or forget the API keys that sellers want, and what the proxy wants
+    #[command(subcommand)]
+    Secret(secret::Secret),
     /// Show what happened: payments, refusals, sessions, operator acts
     Log(ledger_log::Log),
     // Said by the command itself, whose help has more than one paragraph.
@@ -165,6 +169,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Unlatch(command) => command.run(profile),
         Command::Resume(command) => command.run(profile),
         Command::Reload(command) => command.run(profile),
+        Command::Secret(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
         Command::Check(command) => command.run(profile),
         Command::Claim(command) => command.run(profile),

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{connect, session, table};
+use super::{connect, secret, session, table};
 
 /// Show budgets, what is unresolved, and the next step for you.
 #[derive(Debug, Args)]
@@ -52,6 +52,9 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     };
     if let Some(waits) = waits {
         table::say(&format!("approvals   {}", connect::advice(profile, &waits)))?;
+    }
+    for name in &status.secrets_missing {
+        table::say(&format!("secret      {}", connect::advice(profile, &secret::missing_told(name))))?;
     }
     if !status.sessions.is_empty() {
         table::say(&session::shown(&status.sessions))?;

@@ -81,6 +81,7 @@ resource_hosts = ["cdn.example.com"]
 body_limit = "1 KiB"
 max_body = "2 MiB"
 headers = ["accept", "prefer"]
+secret_headers = ["authorization: Bearer {shop-token}", "x-api-key: {shop-key}"]
 first_payee = "approve"
 on_change = "approve"
 unusual_price = 3
@@ -109,6 +110,7 @@ eip712_version = "1"
 deny = ["203.0.113.0/24", "2606:4700::1111"]
 allow = ["93.184.216.34", "2606:4700::/32"]
 proxy = "http://proxy.corp.example:3128"
+proxy_secret = "corp-proxy"
 extra_ca = "corp.pem"
 
 [sandbox]
@@ -280,6 +282,19 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("\"/v1/\"", "\"v1\""),
         ("[\"accept\", \"prefer\"]", "[\"cookie\"]"),
         ("[\"accept\", \"prefer\"]", "[\"accept\", \"accept\"]"),
+        ("authorization: Bearer {shop-token}", "authorization: Bearer shop-token"),
+        ("authorization: Bearer {shop-token}", "authorization: Bearer {Shop}"),
+        ("authorization: Bearer {shop-token}", "Authorization: {shop-token}"),
+        ("x-api-key: {shop-key}", "cookie: {shop-key}"),
+        ("x-api-key: {shop-key}", "host: {shop-key}"),
+        ("x-api-key: {shop-key}", "accept: {shop-key}"),
+        ("x-api-key: {shop-key}", "content-type: {shop-key}"),
+        ("x-api-key: {shop-key}", "x-request-id: {shop-key}"),
+        ("x-api-key: {shop-key}", "payment-signature: {shop-key}"),
+        ("x-api-key: {shop-key}", "proxy-authorization: {shop-key}"),
+        ("x-api-key: {shop-key}", "authorization: Bearer {shop-token}"),
+        ("proxy_secret = \"corp-proxy\"", "proxy_secret = \"{corp}\""),
+        ("proxy = \"http://proxy.corp.example:3128\"\n", ""),
         ("\"corp.pem\"", "\"../corp.pem\""),
         ("\"http://proxy.corp.example:3128\"", "\"http://user:pw@proxy.corp.example:3128\""),
         ("\"http://proxy.corp.example:3128\"", "\"http://proxy.corp.example:3128/\""),

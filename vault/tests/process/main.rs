@@ -11,4 +11,5 @@ mod home;
 mod mandates;
 mod rights;
 mod second;
+mod secrets;
 mod world;

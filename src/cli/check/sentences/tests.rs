@@ -132,6 +132,33 @@ fn everything_that_is_written_is_told_on_its_line() {
 }
 
 #[test]
+fn what_a_seller_and_the_proxy_are_sent_is_told_by_name() {
+    let text = r#"[payment]
+max_per_payment = "0.05 USD"
+networks = []
+assets = []
+recipients = []
+[[host]]
+origin = "https://one.example"
+secret_headers = ["authorization: Bearer {shop-token}", "x-api-key: {shop-key}"]
+[network]
+proxy = "http://proxy.example:3128"
+proxy_secret = "corp"
+"#;
+    let found = told(text, Setting::Real);
+    for (line, says) in [
+        (
+            7,
+            "seller: https://one.example by GET, HEAD; the model sees nothing of an answer; it is sent the secrets in \
+             authorization: Bearer {shop-token}, x-api-key: {shop-key}",
+        ),
+        (11, "the network: says the secret {corp} to the proxy, in the clear, and to no seller"),
+    ] {
+        assert!(found.contains(&(Some(line), says.to_owned())), "{found:?}");
+    }
+}
+
+#[test]
 fn when_a_seller_is_left_alone_and_a_session_is_closed_is_told_on_its_line() {
     let short = "[payment]\nmax_per_payment = \"0.05 USD\"\nnetworks = []\nassets = []\nrecipients = []\n";
     let says = |time: &str, after: u32| {
