@@ -3,6 +3,7 @@
 mod hostile;
 mod pinning;
 mod polite;
+mod secrets;
 mod seller;
 
 #[cfg(feature = "demo")]
