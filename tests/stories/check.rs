@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use bursar_policy::refusal::Refusal;
 use serde_json::Value;
 
@@ -19,7 +21,44 @@ pub(crate) fn differences(story: &Story, played: &Played) -> Vec<String> {
     found.same("requests", &want.requests, &played.requests.len());
     found.same("lookups", &want.lookups, &played.lookups);
     found.0.extend(leaks(&want.unheard, played));
+    secrets(&mut found, want, played);
     found.0
+}
+
+/// Every request carries what the rules say, and nothing of a secret is anywhere but there.
+fn secrets(found: &mut Found, want: &Want, played: &Played) {
+    for line in &want.sent {
+        let (name, value) = line.split_once(": ").unwrap();
+        let carries = |request: &crate::seller::Request| {
+            request.headers.iter().filter(|(sent, _)| sent == name).map(|(_, value)| value).eq([value])
+        };
+        found.same(&format!("every request carries `{line}` once"), &true, &played.requests.iter().all(carries));
+    }
+    let words = played.books.words.as_bytes();
+    let log = serde_json::to_vec(&played.books.log).unwrap();
+    let answers = played.answers.iter().map(|answer| answer.to_string().into_bytes());
+    let places: Vec<Vec<u8>> =
+        answers.chain(played.files.iter().cloned()).chain([played.heard.clone(), words.to_vec(), log]).collect();
+    for secret in want.before.secrets.values() {
+        for form in forms(secret) {
+            let holds = |place: &Vec<u8>| place.windows(form.len()).any(|window| window == form.as_bytes());
+            found.same(&format!("`{form}` is shown or stored"), &false, &places.iter().any(holds));
+        }
+    }
+}
+
+/// A secret as it is, percent-encoded in both cases, and as it stands inside base64 wherever it begins there.
+fn forms(secret: &str) -> Vec<String> {
+    let upper: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let mut forms = vec![secret.to_owned(), upper.to_ascii_lowercase(), upper];
+    for before in 0..3 {
+        for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
+            let encoded = engine.encode(format!("{}{secret}", "x".repeat(before)));
+            // Without the groups at either end, in which other bytes have a say.
+            forms.push(encoded.get(4..encoded.len() - 4).unwrap().to_owned());
+        }
+    }
+    forms
 }
 
 /// Differences so far.

@@ -34,6 +34,8 @@ pub(crate) struct Played {
     pub(crate) replies: Vec<Vec<u8>>,
     pub(crate) lookups: Vec<String>,
     pub(crate) books: Books,
+    /// Every file of the profile at the end.
+    pub(crate) files: Vec<Vec<u8>>,
     pub(crate) payer: Address,
 }
 
@@ -74,6 +76,7 @@ async fn play_to_the_end(story: &Story) -> Played {
         replies,
         lookups: resolver.asked(),
         books: sandbox.books(),
+        files: sandbox.files(),
         payer: sandbox.payer,
     }
 }

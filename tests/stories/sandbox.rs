@@ -16,7 +16,7 @@ use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::ledger::{Ask, Claim, Counted, KeyFile, Ledger};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{
-    ApprovalState, LogEntry, OperatorAsk, OperatorReply, Passphrase, PaymentDetail, SessionView,
+    ApprovalState, LogEntry, OperatorAsk, OperatorReply, Passphrase, PaymentDetail, SecretValue, SessionView,
 };
 use bursar_vault::rules_file;
 use bursar_vault::setup::{self, NewKey, Unlocking};
@@ -102,6 +102,11 @@ impl Sandbox {
         if !before.locked {
             operator.ask(&OperatorAsk::Unlock { passphrase: passphrase(), rules: None }).unwrap();
         }
+        for (name, value) in &before.secrets {
+            let value = SecretValue::new(Zeroizing::new(value.clone())).unwrap();
+            let ask = OperatorAsk::SecretSet { name: name.parse().unwrap(), value, passphrase: passphrase() };
+            operator.ask(&ask).unwrap();
+        }
         let budget = before.session.as_deref().unwrap_or(USUAL_BUDGET);
         let opened = before.session_over || before.session_older || before.latched || before.unresolved;
         if budget != "none" && !opened {
@@ -135,6 +140,23 @@ impl Sandbox {
             Word::Nothing => return,
         };
         assert!(matches!(operator.ask(&ask).unwrap(), OperatorReply::Decided(_)));
+    }
+
+    /// The bytes of every file of the profile.
+    pub(crate) fn files(&self) -> Vec<Vec<u8>> {
+        let mut folders = vec![self.profile.home().to_owned()];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let (path, kind) = entry.map(|entry| (entry.path(), entry.file_type().unwrap())).unwrap();
+                if kind.is_dir() {
+                    folders.push(path);
+                } else if kind.is_file() {
+                    files.push(fs::read(path).unwrap());
+                }
+            }
+        }
+        files
     }
 
     /// Everything the ledger says, by the operator's line.

@@ -72,6 +72,8 @@ pub(crate) struct Want {
     #[serde(default)]
     pub(crate) unheard: Vec<String>,
     #[serde(default)]
+    pub(crate) sent: Vec<String>,
+    #[serde(default)]
     pub(crate) receipt: Option<WantReceipt>,
     #[serde(default)]
     pub(crate) content: Option<WantContent>,
@@ -130,6 +132,8 @@ pub(crate) struct Before {
     pub(crate) session_older: bool,
     #[serde(default)]
     pub(crate) mandate: Option<WantMandate>,
+    #[serde(default)]
+    pub(crate) secrets: BTreeMap<String, String>,
     #[serde(default)]
     pub(crate) frozen: Option<String>,
     #[serde(default)]
