@@ -6,6 +6,8 @@
     reason = "a test that cannot go on says so and stops"
 )]
 
+#[path = "cli/api_keys.rs"]
+mod api_keys;
 #[path = "cli/approvals.rs"]
 mod approvals;
 #[path = "cli/bad_rules.rs"]
