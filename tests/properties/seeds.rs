@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use bursar_policy::mandate::Payees;
 use bursar_policy::{
     Address, Amount, ApprovalId, Authorization, Body, BodyType, Digest, Domain, Errand, Headers, Mandate, Method,
-    PaymentId, QuoteId, Refusal, SessionName, Site, Terms, Version,
+    PaymentId, QuoteId, Refusal, SecretName, SessionName, Site, Terms, Version,
 };
 use bursar_vault::protocol::frame::{REPLY_MAX_BYTES, encode};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, ContentRef, Delivery, LogEntry, OperatorAsk, OperatorReply, PROTOCOL, Passphrase, Report,
-    SessionView, SettlementClaim, Signed, WhichRules,
+    AgentAsk, AgentReply, ContentRef, Delivery, LogEntry, OperatorAsk, OperatorReply, PROTOCOL, Passphrase, Released,
+    ReleasedHeader, Report, SecretList, SecretValue, SecretView, SessionView, SettlementClaim, Signed, WhichRules,
 };
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::base64;
 
@@ -175,6 +176,7 @@ fn agent_asks() -> Vec<AgentAsk> {
         AgentAsk::Report(Report { delivery: answer, settlement: Some(settlement) }),
         AgentAsk::Report(Report { delivery: silence, settlement: None }),
         AgentAsk::Decline { errand: errand(), refusals: refusals() },
+        AgentAsk::Secrets,
         AgentAsk::Status,
     ]
 }
@@ -219,9 +221,23 @@ fn agent_replies() -> Vec<AgentReply> {
         AgentReply::Authorized(Box::new(signed)),
         AgentReply::Quoted { quote: Some(QuoteId::from_random([7; 16])), refusals: Vec::new() },
         AgentReply::Noted,
+        AgentReply::Secrets(Box::new(released())),
         AgentReply::Refused(refusals()),
         AgentReply::Fault { code: "rules_changed".to_owned(), message: "call again".to_owned() },
     ]
+}
+
+fn secret_name() -> SecretName {
+    "shop-key".parse().unwrap()
+}
+
+fn secret() -> SecretValue {
+    SecretValue::new(Zeroizing::new("sk-0123456789".to_owned())).unwrap()
+}
+
+fn released() -> Released {
+    let header = "authorization: Bearer {shop-key}".parse().unwrap();
+    Released { headers: vec![ReleasedHeader { header, secret: secret() }], proxy: Some(secret()) }
 }
 
 fn mandate() -> Mandate {
@@ -261,6 +277,9 @@ fn operator_asks() -> Vec<OperatorAsk> {
         },
         OperatorAsk::Deny { id: ApprovalId::from_random([6; 16]) },
         OperatorAsk::Resume { whom: "https://api.seller.test".to_owned(), passphrase: passphrase() },
+        OperatorAsk::SecretSet { name: secret_name(), value: secret(), passphrase: passphrase() },
+        OperatorAsk::SecretList,
+        OperatorAsk::SecretRemove { name: secret_name(), passphrase: passphrase() },
         OperatorAsk::Shutdown,
     ]
 }
@@ -286,6 +305,14 @@ fn operator_replies() -> Vec<OperatorReply> {
     };
     vec![
         OperatorReply::Done,
+        OperatorReply::Secrets(Box::new(SecretList {
+            secrets: vec![SecretView {
+                name: secret_name(),
+                set_at_s: 1_796_000_000,
+                used_by: vec!["the proxy".to_owned()],
+            }],
+            missing: vec![secret_name()],
+        })),
         OperatorReply::Unlocked { payer: address(2) },
         OperatorReply::Session(session),
         OperatorReply::Log(vec![entry]),
