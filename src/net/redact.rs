@@ -87,10 +87,11 @@ impl Redactor {
     /// end, else up to where a secret may have begun.
     fn clean(&self, text: &mut [u8], is_end: bool) -> usize {
         let mut at = 0_usize;
-        while let Some(rest) = text.get_mut(at..).filter(|rest| !rest.is_empty()) {
-            let may_begin = rest.first().and_then(|byte| self.begins.get(usize::from(*byte))).copied();
-            let (whole, begun) = if may_begin == Some(true) { self.stands(rest) } else { (0, 0) };
-            let taken = match (whole, begun) {
+        let begins = |byte: &u8| self.begins.get(usize::from(*byte)).copied().unwrap_or_default();
+        while let Some(next) = text.get(at..).and_then(|rest| rest.iter().position(begins)) {
+            at = at.saturating_add(next);
+            let Some(rest) = text.get_mut(at..) else { break };
+            let taken = match self.stands(rest) {
                 (_, 1..) if !is_end => return at,
                 (_, BEGUN_MIN..) => rest.len(),
                 (0, _) => {
@@ -102,13 +103,13 @@ impl Redactor {
             rest.iter_mut().take(taken).for_each(|byte| *byte = STAR);
             at = at.saturating_add(taken);
         }
-        at
+        text.len()
     }
 
     /// The length of the longest form of a secret that stands at the start of `rest`, and how much of one began there.
     fn stands(&self, rest: &[u8]) -> (usize, usize) {
         let (mut whole, mut begun) = (0, 0);
-        for needle in &self.needles {
+        for needle in self.needles.iter().filter(|needle| needle.may_begin(rest)) {
             let plain = needle.plain_too.then_some(Reading::Plain);
             for reading in plain.into_iter().chain([Reading::Decoded]) {
                 match needle.stands(rest, reading) {
@@ -127,6 +128,12 @@ impl Needle {
         let bytes = Zeroizing::new(bytes.collect::<Vec<_>>());
         let plain_too = bytes.iter().flatten().any(|byte| b"%\\".contains(byte));
         Self { bytes, plain_too }
+    }
+
+    /// Whether the first byte of `rest` is its first one, or may be the start of an encoding.
+    fn may_begin(&self, rest: &[u8]) -> bool {
+        let Some(byte) = rest.first() else { return false };
+        b"%\\".contains(byte) || self.bytes.first().is_some_and(|either| either.contains(byte))
     }
 
     fn stands(&self, rest: &[u8], reading: Reading) -> Stands {
