@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::arguments::{Arguments, Order, Said, bad};
 use crate::content::ToldContent;
-use crate::payments::{Purchase, Recall, Receipt, Shown};
-use crate::reply::{INTERNAL_ERROR, ToldReceipt, Words, utc};
+use crate::payments::{Noticed, Purchase, Recall, Receipt, Shown};
+use crate::reply::{INTERNAL_ERROR, ToldNote, ToldReceipt, Words, utc};
 use crate::stored::{self, Asked};
 use crate::untrusted::Untrusted;
 
@@ -173,6 +173,9 @@ pub(crate) struct FetchAnswer {
     /// What to do next, in one sentence by bursar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_step: Option<String>,
+    /// What bursar noticed about the seller's terms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<ToldNote>,
     /// Whether this is the result of an earlier identical call; then nothing was paid by this one.
     pub(crate) repeat: bool,
     /// What the purchase waits under until a person has looked at it.
@@ -227,7 +230,11 @@ fn free(status: u16) -> String {
 
 impl FetchAnswer {
     /// What is told of `purchase`, an errand to `site`.
-    pub(crate) fn new(purchase: &Purchase, site: &Site) -> Self {
+    pub(crate) fn new(purchase: &Noticed<Purchase>, site: &Site) -> Self {
+        Self { note: purchase.other_method.map(ToldNote::from), ..Self::of(&purchase.answer, site) }
+    }
+
+    fn of(purchase: &Purchase, site: &Site) -> Self {
         match purchase {
             Purchase::Free { content, note } => {
                 let words = note.as_ref().map_or_else(
@@ -317,6 +324,7 @@ impl FetchAnswer {
             code: words.code,
             message: words.message,
             next_step: words.next_step,
+            note: None,
             repeat: false,
             approval_id: None,
             expires: None,

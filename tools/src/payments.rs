@@ -6,7 +6,7 @@
 use core::future::Future;
 use std::borrow::Cow;
 
-use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId, SessionName};
+use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, QuoteId, SessionName};
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::money::Money;
 use bursar_policy::refusal::Refusal;
@@ -20,17 +20,46 @@ use crate::untrusted::SellerText;
 /// A future is run to its end whatever the client does; see [`Progress::wanted`] for the one thing it may ask.
 pub trait Payments: Send + Sync + 'static {
     /// Fetches, and pays if the rules allow. `body` holds exactly the bytes that `errand.body` describes.
-    fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress)
-    -> impl Future<Output = Purchase> + Send;
+    fn fetch(
+        &self,
+        errand: Errand,
+        body: Option<Vec<u8>>,
+        progress: Progress,
+    ) -> impl Future<Output = Noticed<Purchase>> + Send;
 
     /// Reads a stored copy again. Never asks a seller, and never pays.
     fn recall(&self, wanted: Wanted) -> impl Future<Output = Recall> + Send;
 
     /// Asks for the price and whether it would be paid. Never signs.
-    fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> impl Future<Output = Quote> + Send;
+    fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> impl Future<Output = Noticed<Quote>> + Send;
 
     /// Reads how the wallet stands. Changes nothing.
     fn status(&self) -> impl Future<Output = Standing> + Send;
+}
+
+/// An answer, and what was noticed about the seller's terms on the way to it, whatever the answer is.
+#[derive(Clone, Debug)]
+pub struct Noticed<T> {
+    /// The answer.
+    pub answer: T,
+    /// The seller describes another method than the one that was asked.
+    pub other_method: Option<OtherMethod>,
+}
+
+impl<T> From<T> for Noticed<T> {
+    /// Nothing was noticed.
+    fn from(answer: T) -> Self {
+        Self { answer, other_method: None }
+    }
+}
+
+/// A seller that describes what it sells with another method than the one it was asked by. Decides nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherMethod {
+    /// The method of the call.
+    pub asked: Method,
+    /// The one that the seller describes: a word of HTTP's, none of the seller's.
+    pub documented: &'static str,
 }
 
 /// How a fetch ended. Every end after which a signature may be outside the wallet carries a [`Receipt`].

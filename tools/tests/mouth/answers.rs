@@ -10,7 +10,7 @@ use crate::shape::check;
 use crate::shell::{Shell, books};
 
 /// Calls a tool and checks what holds for every answer.
-async fn answer(client: &mut Client, tool: &str, arguments: &Value) -> Value {
+pub(crate) async fn answer(client: &mut Client, tool: &str, arguments: &Value) -> Value {
     let result = client.call("a", tool, arguments).await;
     let structured = &result["structuredContent"];
     let faults = check(&schema_of(tool, "outputSchema"), structured, "");
