@@ -142,7 +142,7 @@ impl<'r> Past<'r> {
             unresolved,
             quarantined_until_s: None,
             bought_ago_s: self.known.bought_ago_s(&subject, now_s),
-            acquaintance: self.known.of(self.rules, &facts),
+            acquaintance: self.known.of(self.rules, &facts, subject),
             suspicious: None,
             word: Word::None,
         };

@@ -293,6 +293,8 @@ fn what_the_rules_would_have_put_before_a_person_is_not_allowed() {
     assert_eq!(code(&free(""), &after(other)), Some("needs_approval"));
     assert_eq!(code(&free(""), &after(dear.clone())), None);
     assert_eq!(code(&free("unusual_price = 2"), &after(dear.clone())), None, "twice the usual is not above it");
+    assert_eq!(code(&free("price_rise = \"99%\""), &after(dear.clone())), Some("needs_approval"));
+    assert_eq!(code(&free("price_rise = \"100%\""), &after(dear.clone())), None);
     assert_eq!(code(&free("approve_over = \"0.09 USD\""), &after(dear)), Some("needs_approval"));
     assert_eq!(code(&free(""), &after(paid("0ne.example", 9))), Some("needs_approval"));
     assert_eq!(code(&free(""), &after(paid("two.example", 9))), None);
