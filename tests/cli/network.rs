@@ -24,11 +24,8 @@ impl Proxy {
     /// Says `answer` to each ask, and carries bytes where it was asked to after a 200.
     async fn saying(answer: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let proxy = Self {
-            port: listener.local_addr().unwrap().port(),
-            asked: Arc::default(),
-            carried: Arc::default(),
-        };
+        let proxy =
+            Self { port: listener.local_addr().unwrap().port(), asked: Arc::default(), carried: Arc::default() };
         let (asked, carried) = (Arc::clone(&proxy.asked), Arc::clone(&proxy.carried));
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
