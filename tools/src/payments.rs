@@ -115,15 +115,15 @@ pub enum Purchase {
     Failed(Reason),
 }
 
-/// Which stored copy is meant.
+/// Which stored copy is meant, and how much of it is wanted: as much as the rule shows, where no view is named.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    /// Exactly this body; of its fields these, or all that the rule shows where none are named.
+    /// Exactly this body.
     Content {
         /// SHA-256 of the stored bytes.
         digest: Digest,
-        /// The fields.
-        fields: Vec<Pointer>,
+        /// How much of it.
+        view: Option<View>,
     },
     /// The newest good answer to this request.
     Request {
@@ -131,7 +131,23 @@ pub enum Wanted {
         errand: Box<Errand>,
         /// How many seconds ago it was delivered, at most.
         max_age_s: u64,
+        /// How much of it.
+        view: Option<View>,
     },
+}
+
+/// How much of a stored copy is shown. What a caller names is shown only where the operator's rule for the host shows
+/// as much by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum View {
+    /// Facts about it, and nothing of the body.
+    Withhold,
+    /// These fields of a JSON document.
+    Fields(Vec<Pointer>),
+    /// Its beginning, as text.
+    Text,
+    /// The name of its file, and a little of the beginning.
+    File,
 }
 
 /// What became of reading a stored copy again.
@@ -146,6 +162,8 @@ pub enum Recall {
     },
     /// It is not to be had.
     Not(Reason),
+    /// The operator's rule for the host does not show as much as was asked for, whether there is a copy or not.
+    TooWide(Reason),
 }
 
 /// What a purchase would be.
@@ -235,9 +253,11 @@ pub struct Content {
 pub enum Shown {
     /// Nothing: status, type, length and digest have to do.
     Withheld,
-    /// The values that the rule names, in its order.
+    /// Nothing, because the caller asked for the facts alone.
+    LeftOut,
+    /// The values that the rule or the caller names, in that order.
     Fields(Vec<Field>),
-    /// The rule names values, and this body has none to show, for this reason.
+    /// Values were named, and this body has none to show, for this reason.
     NoFields(Reason),
     /// The text, framed and cut.
     Text(SellerText),
@@ -253,7 +273,7 @@ pub enum Shown {
 /// One value of a JSON document.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Where it is: a JSON pointer of the operator's.
+    /// Where it is: a JSON pointer of the operator's or the caller's.
     pub pointer: String,
     /// What is there.
     pub value: FieldValue,
@@ -300,7 +320,8 @@ impl ContentKind {
     }
 
     /// Whether the bytes are meant to be read as text.
-    pub(crate) fn is_textual(self) -> bool {
+    #[must_use]
+    pub fn is_textual(self) -> bool {
         matches!(self.0, "json" | "text" | "html" | "xml" | "csv")
     }
 }

@@ -7,7 +7,7 @@ use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
 use bursar_policy::{Address, ChainId, Digest, Method, Refusal, Scope, Window};
 use bursar_tools::payments::{
     Books, Content, ContentKind, Field, FieldValue, LimitLine, Noticed, OtherMethod, PaymentState, Price, Purchase,
-    Quote, Reason, Recall, Receipt, SessionLine, SessionState, Shown, Standing, Wanted,
+    Quote, Reason, Recall, Receipt, SessionLine, SessionState, Shown, Standing, View, Wanted,
 };
 use bursar_tools::{Payments, Progress, SellerText, Stage};
 use tokio::sync::watch;
@@ -158,17 +158,18 @@ impl Payments for Shell {
 
     async fn recall(&self, wanted: Wanted) -> Recall {
         let found = |shown| Recall::Found { content: content("json", shown), delivered_s: 1_796_000_000 };
+        let too_wide = || Recall::TooWide(Reason::new("view_not_allowed", "the rules do not show that"));
         let not = |code| Recall::Not(Reason::new(code, "no such copy is stored"));
         match wanted {
-            Wanted::Content { digest, fields } if digest == Digest::of(b"hello") => {
-                if fields.is_empty() {
-                    found(Shown::Text(self.words()))
-                } else {
-                    found(Shown::Fields(self.fields()))
-                }
-            }
+            Wanted::Content { digest, view } if digest == Digest::of(b"hello") => match view {
+                None | Some(View::Text) => found(Shown::Text(self.words())),
+                Some(View::Fields(_)) => found(Shown::Fields(self.fields())),
+                Some(View::Withhold) => found(Shown::LeftOut),
+                Some(View::File) => too_wide(),
+            },
+            Wanted::Request { view: Some(View::File), .. } => too_wide(),
             Wanted::Content { .. } => not("content_unknown"),
-            Wanted::Request { errand, max_age_s: 60 } if errand.site.path() == "/paid" => found(Shown::Withheld),
+            Wanted::Request { errand, max_age_s: 60, .. } if errand.site.path() == "/paid" => found(Shown::Withheld),
             Wanted::Request { .. } => not("content_unknown"),
         }
     }
