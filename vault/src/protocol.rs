@@ -5,15 +5,17 @@
 
 pub mod agent;
 pub mod frame;
+pub mod lost;
 pub mod operator;
 
 pub use agent::{
     AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
     SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
 };
+pub use lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 pub use operator::{
-    ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
-    Passphrase, PastPayment, PaymentDetail, Quarantine, Resumed, WhichRules,
+    ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, Passphrase,
+    PastPayment, PaymentDetail, WhichRules,
 };
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.

@@ -1,6 +1,6 @@
 //! Pasts of a few payments under rules that let them through, or not.
 
-use bursar_policy::{ChainId, Method, PaymentId, SessionId, Setting, Site, Terms, Version};
+use bursar_policy::{ChainId, Digest, Method, PaymentId, SessionId, Setting, Site, Terms, Version};
 use bursar_vault::rules_file;
 
 use super::*;
@@ -41,6 +41,7 @@ fn paid(host: &str, at_s: u64) -> PastPayment {
         site: Site::parse(&format!("https://{host}/page?x=1")).unwrap(),
         method: Method::Get,
         body: None,
+        subject: Digest::of(host.as_bytes()),
         terms: Terms {
             version: Version::V2,
             offer: 0,
@@ -307,6 +308,9 @@ fn the_same_again_too_soon_would_not_have_been_allowed() {
     past.admit(&paid("one.example", 0)).unwrap();
     let again = past.admit(&paid("one.example", HOUR - 1)).unwrap_err();
     assert_eq!(again[0].code(), "recurring");
+    // With other headers it is another request.
+    let other = PastPayment { subject: Digest::of(b"other headers"), ..paid("one.example", HOUR - 1) };
+    past.admit(&other).unwrap();
     // What was not allowed is not known either.
     past.admit(&paid("one.example", HOUR)).unwrap();
 }
