@@ -30,8 +30,12 @@ async fn only_the_operator_resumes_a_host_and_hears_what_was_lifted() {
         assert!(shown.contains(part), "`{part}` is not in: {shown}");
     }
 
-    desk.typing(&["resume", HOST], "a wrong passphrase").await.says(3, &["not the operator's passphrase"]);
-    desk.typing(&["resume", HOST], "").await.says(2, &["nothing was typed"]);
+    for (typed, code, sentence) in
+        [("a wrong passphrase", 3, "not the operator's passphrase"), ("", 2, "nothing was typed")]
+    {
+        let said = desk.typing(&["resume", HOST], typed).await;
+        assert!(said.code == Some(code) && said.err.contains(sentence) && !said.out.contains("is over"), "{said:?}");
+    }
     desk.typing(&["resume", "nobody.cli.test"], PASSPHRASE).await.says(3, &["`nobody.cli.test`", "status`"]);
     assert_eq!(fetched(&desk, &format!("{origin}/page")).await["code"], "host_quarantined");
 
