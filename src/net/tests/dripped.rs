@@ -68,7 +68,7 @@ async fn read_request(stream: &mut TlsStream<TcpStream>) {
     let mut frame = [0; 9];
     while frame[3] != HEADERS {
         stream.read_exact(&mut frame).await.unwrap();
-        let length = usize::from(frame[1]) * 256 + usize::from(frame[2]);
+        let length = usize::from(u16::from_be_bytes([frame[1], frame[2]]));
         stream.read_exact(&mut vec![0; length]).await.unwrap();
     }
 }
