@@ -193,6 +193,7 @@ mod tests {
         {
             let span: Span = text.parse().unwrap();
             assert_eq!((span.secs(), span.to_string().as_str()), (secs, shown));
+            assert_eq!(alloc::format!("{span:?}"), shown);
         }
     }
 
@@ -202,10 +203,12 @@ mod tests {
             ("1 B", 1, "1 B"),
             ("256 KiB", 262_144, "256 KiB"),
             ("2048 KiB", 2_097_152, "2 MiB"),
+            ("3 GiB", 3_221_225_472, "3 GiB"),
             ("1000 B", 1000, "1000 B"),
         ] {
             let size: ByteSize = text.parse().unwrap();
             assert_eq!((size.bytes(), size.to_string().as_str()), (bytes, shown));
+            assert_eq!(alloc::format!("{size:?}"), shown);
         }
     }
 
@@ -223,6 +226,15 @@ mod tests {
         for text in ["", "%", "5", "0%", "05%", "1001%", "65537%", "-5%", "+5%", "5 %", " 5%", "5%%", "1.5%"] {
             assert_eq!(text.parse::<Percent>(), Err(PercentFault), "{text}");
         }
+    }
+
+    #[test]
+    fn nothing_is_zero_long_and_a_moment_is_told_in_utc() {
+        assert_eq!((Span::from_secs(0), ByteSize::from_bytes(0)), (None, None));
+        assert_eq!(Span::from_secs(7).map(Span::secs), Some(7));
+        assert_eq!(ByteSize::from_bytes(7).map(ByteSize::bytes), Some(7));
+        assert_eq!(Moment(1_796_000_000).to_string(), "2026-11-30T00:53:20Z");
+        assert_eq!(Moment(u64::MAX).to_string(), "beyond the calendar");
     }
 
     #[test]
