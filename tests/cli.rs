@@ -34,6 +34,8 @@ mod install;
 mod large;
 #[path = "cli/mandates.rs"]
 mod mandates;
+#[path = "cli/network.rs"]
+mod network;
 #[path = "cli/policy_replay.rs"]
 mod policy_replay;
 #[path = "cli/policy_test.rs"]

@@ -5,12 +5,13 @@ use bursar_policy::{
     Acquaintance, Concern, Errand, Judgement, Money, Refusal, Rules, SessionId, Site, Terms, Vetted, concerns, inspect,
     may_visit,
 };
+use bursar_tools::payments::OtherMethod;
 use bursar_vault::protocol::{Released, Welcome};
 use bursar_vault::rules_file;
 
-use super::Buyer;
 use super::end::End;
 use super::visit::redirect;
+use super::{Buyer, other_method};
 use crate::clock;
 use crate::net::{Limits, Resolver};
 use crate::wallet::{Conversation, WalletFault};
@@ -35,6 +36,8 @@ pub enum Verdict {
         judgement: Box<Judgement>,
         /// The price of the terms that would be chosen.
         price: Option<Money>,
+        /// The method that the seller describes, where it is another than the one that was asked.
+        other_method: Option<OtherMethod>,
         /// Why a person would look at those terms first, as far as the rules alone say so: what is new for a host, or
         /// dear for it, only the ledger knows.
         concerns: Vec<Concern>,
@@ -116,7 +119,12 @@ fn weigh(
             let chosen = judgement.chosen.as_ref();
             let price = chosen.and_then(|terms| Money::of(terms.amount, rules.asset(&terms.asset_id())?));
             let concerns = chosen.zip(price).map(|(terms, price)| by_the_rules_alone(&rules, errand, terms, price));
-            Ok(Verdict::Judged { concerns: concerns.unwrap_or_default(), judgement: Box::new(judgement), price })
+            Ok(Verdict::Judged {
+                other_method: other_method(&demand, errand),
+                concerns: concerns.unwrap_or_default(),
+                judgement: Box::new(judgement),
+                price,
+            })
         }
     }
 }

@@ -12,6 +12,7 @@ mod carry;
 mod dial;
 mod exchange;
 mod fault;
+mod frames;
 mod limits;
 mod line;
 mod pin;

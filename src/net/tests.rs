@@ -9,6 +9,8 @@ mod seller;
 #[cfg(feature = "demo")]
 mod authority;
 #[cfg(feature = "demo")]
+mod dripped;
+#[cfg(feature = "demo")]
 mod multiplexed;
 #[cfg(feature = "demo")]
 mod proxied;

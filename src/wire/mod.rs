@@ -8,6 +8,7 @@
 
 pub mod challenge;
 pub mod claim;
+mod documented;
 pub mod envelope;
 pub mod header;
 mod json;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use bursar_policy::limit::{OwnLimit, Scope};
-use bursar_policy::quantity::{ByteSize, Span};
+use bursar_policy::quantity::{ByteSize, Percent, Span};
 use bursar_policy::rules::draft::{
     ContentMode, Draft, HostDraft, NetworkDraft, PayeeDraft, PaymentDraft, SandboxDraft,
 };
@@ -44,6 +44,7 @@ max_unresolved = 2
 first_payee = "pin"
 on_change = "allow"
 unusual_price = 10
+price_rise = "20%"
 approve_over = ["0.02 USD", "1 EUR"]
 approve_tags = ["people"]
 approval_lifetime = "30m"
@@ -85,6 +86,7 @@ secret_headers = ["authorization: Bearer {shop-token}", "x-api-key: {shop-key}"]
 first_payee = "approve"
 on_change = "approve"
 unusual_price = 3
+price_rise = "100%"
 approve_over = "0.01 USD"
 no_recurring = "1d"
 
@@ -330,6 +332,8 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("mandate = \"required\"", "mandate = true"),
         ("on_change = \"allow\"", "on_change = \"deny\""),
         ("unusual_price = 10", "unusual_price = 1"),
+        ("price_rise = \"20%\"", "price_rise = \"20\""),
+        ("price_rise = \"100%\"", "price_rise = \"1001%\""),
         ("unusual_price = 3", "unusual_price = \"3\""),
         ("[\"0.02 USD\", \"1 EUR\"]", "[]"),
         ("\"30m\"", "\"30 m\""),
@@ -363,6 +367,7 @@ fn every_text_that_a_pattern_lets_through_is_read() {
     reads("/definitions/money/pattern", &|text| text.parse::<Money>().is_ok());
     reads("/definitions/span/pattern", &|text| text.parse::<Span>().is_ok());
     reads("/definitions/size/pattern", &|text| text.parse::<ByteSize>().is_ok());
+    reads("/definitions/percent/pattern", &|text| text.parse::<Percent>().is_ok());
     reads("/definitions/network/pattern", &|text| text.parse::<ChainId>().is_ok());
     reads("/properties/asset/items/properties/currency/pattern", &|text| text.parse::<Currency>().is_ok());
     // A checksum is more than a pattern can ask; the same digits in lower case are always read.

@@ -79,6 +79,7 @@ fn answers(found: &mut Found, want: &Want, played: &Played) {
     found.same("outcome", &want.outcome, &outcome(last));
     found.same("shown", want.shown.as_str(), last["code"].as_str().unwrap_or_default());
     found.same("repeat", &want.repeat, &last["repeat"].as_bool().unwrap_or_default());
+    found.same("note", &want.note.as_deref(), &last.pointer("/note/code").and_then(Value::as_str));
     if let Some(words) = &want.seller_says {
         let framed = last.pointer("/seller_says/text").and_then(Value::as_str).unwrap_or_default();
         found.same(&format!("`{words}` is in seller_says"), &true, &framed.contains(words.as_str()));

@@ -18,6 +18,7 @@ const ENDS: &[(&str, &str)] = &[
     ("failed", "dns_failure"),
     ("failed", "field_not_listed"),
     ("failed", "header_too_large"),
+    ("failed", "view_not_allowed"),
     ("paid", "paid"),
     ("paid_content_lost", "body_encoding"),
     ("paid_content_lost", "closed_early"),

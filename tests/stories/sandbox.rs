@@ -67,7 +67,7 @@ impl Sandbox {
         let folder = tempfile::Builder::new().prefix("bursar-story-").permissions(private).tempdir().unwrap();
         let profile = Profile::locate_sandbox(folder.path()).unwrap();
         let payer = setup::initialise(&profile, rules, NewKey::Generated, &passphrase(), Unlocking::ByPerson).unwrap();
-        fs::write(profile.home().join("ca.pem"), authority_pem).unwrap();
+        bursar_vault::guarded::create(&profile.home().join("ca.pem"), authority_pem.as_bytes()).unwrap();
         if before.latched {
             open_session(&profile, Box::new(EarlierBoot { ahead_s: 3_600 }), 10_000);
         }

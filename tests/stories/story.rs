@@ -64,6 +64,8 @@ pub(crate) struct Want {
     #[serde(default)]
     pub(crate) repeat: bool,
     #[serde(default)]
+    pub(crate) note: Option<String>,
+    #[serde(default)]
     pub(crate) spent: Option<String>,
     #[serde(default)]
     pub(crate) lookups: Vec<String>,

@@ -15,7 +15,7 @@ use crate::payments::{Payments, Recall, Wanted};
 use crate::progress::Progress;
 use crate::quote::{QuoteAnswer, QuoteOutcome};
 use crate::status::StatusAnswer;
-use crate::stored::{self, Asked};
+use crate::stored::{self, Asked, Young};
 use crate::{quote, status};
 
 /// What the model is told, and the little that a log may say about it.
@@ -46,19 +46,20 @@ pub(crate) async fn run<P: Payments>(
             let Ok(_place) = places.try_acquire() else {
                 return Told::new(&FetchAnswer::refused(&[Refusal::TooManyInFlight]), false);
             };
-            let (order, max_age_s) = match asked {
-                Asked::Errand { order, max_age_s } => (*order, max_age_s),
-                Asked::Stored { digest, fields } => {
-                    let answer = FetchAnswer::recalled(&payments.recall(Wanted::Content { digest, fields }).await);
+            let (order, young) = match asked {
+                Asked::Errand { order, young } => (*order, young),
+                Asked::Stored { digest, view } => {
+                    let answer = FetchAnswer::recalled(&payments.recall(Wanted::Content { digest, view }).await);
                     return Told::new(&answer, answer.outcome == Outcome::Failed);
                 }
             };
-            if let Some(max_age_s) = max_age_s {
-                let wanted = Wanted::Request { errand: Box::new(order.errand.clone()), max_age_s };
+            if let Some(Young { max_age_s, view }) = young {
+                let wanted = Wanted::Request { errand: Box::new(order.errand.clone()), max_age_s, view };
                 let found = payments.recall(wanted).await;
                 // Without a copy the call goes on as if none had been asked for.
-                if matches!(found, Recall::Found { .. }) {
-                    return Told::new(&FetchAnswer::recalled(&found), false);
+                if !matches!(found, Recall::Not(_)) {
+                    let answer = FetchAnswer::recalled(&found);
+                    return Told::new(&answer, answer.outcome == Outcome::Failed);
                 }
             }
             let site = order.errand.site.clone();

@@ -5,11 +5,11 @@
 
 use bursar_policy::quantity::Moment;
 use bursar_policy::refusal::{Audience, Refusal};
-use bursar_policy::{Money, Site};
+use bursar_policy::{Method, Money, Site};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::payments::{PaymentState, Reason, Receipt};
+use crate::payments::{OtherMethod, PaymentState, Reason, Receipt};
 use crate::untrusted::{SellerText, Untrusted, line};
 
 /// The most bytes of a sentence.
@@ -155,6 +155,41 @@ const FOR_THE_OPERATOR: [&str; 15] = [
     "too_many_approvals",
     "needs_approval",
 ];
+
+/// Something that bursar noticed about the seller's terms. It changes nothing of what was decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct ToldNote {
+    /// What it is, as a stable code: other_method_documented.
+    pub(crate) code: String,
+    /// What was noticed, in one sentence by bursar.
+    pub(crate) message: String,
+    /// What to do about it, in one sentence by bursar.
+    pub(crate) next_step: String,
+}
+
+impl From<OtherMethod> for ToldNote {
+    fn from(OtherMethod { asked, documented }: OtherMethod) -> Self {
+        let next_step = match documented.parse() {
+            Ok(Method::Post) => {
+                "if you mean the POST, ask the user, then call again with method POST and the body that the seller wants; \
+                 the operator's rules have to list POST for this host"
+                    .to_owned()
+            }
+            Ok(method @ (Method::Get | Method::Head)) => {
+                format!("if you mean the {method}, ask the user, then call again with method {method} and no body")
+            }
+            Err(_) => format!("bursar sends no {documented}, so tell the user that this may not be had through it"),
+        };
+        Self {
+            code: "other_method_documented".to_owned(),
+            message: format!(
+                "the seller's terms describe a {documented} for this URL and {asked} was asked, so what is paid for the \
+                 {asked} may be of no use"
+            ),
+            next_step,
+        }
+    }
+}
 
 /// Proof of a payment, as far as it may be told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

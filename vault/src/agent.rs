@@ -308,7 +308,10 @@ impl AgentConversation {
         let locked = self.vault.wallet.is_locked();
         // Without a session of its own an agent sees nobody else's payments and questions.
         let (unresolved, approvals_waiting) = match session {
-            Some(_) => (overview.unresolved, overview.approvals_waiting),
+            Some(_) => {
+                let unresolved = overview.unresolved.into_iter().map(|open| open.receipt).collect();
+                (unresolved, overview.approvals_waiting)
+            }
             None => (Vec::new(), 0),
         };
         let mandated = rules.rules.mandate() == MandateNeed::Required;

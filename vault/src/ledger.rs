@@ -62,7 +62,7 @@ pub use self::fault::LedgerFault;
 pub use self::open::{KeyFile, LedgerPlace};
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{REFUSED_A_MINUTE_MAX, Source};
-pub use self::resume::Resume;
+pub use self::resume::Meant;
 pub use self::session::{Session, SessionOpened};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, Held, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};

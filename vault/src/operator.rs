@@ -3,7 +3,7 @@
 mod secrets;
 
 use crate::guarded;
-use crate::ledger::{Decided, Event, EventKind, LedgerFault, Resume, SessionOpened};
+use crate::ledger::{Decided, Event, EventKind, LedgerFault, Meant, SessionOpened};
 use crate::passphrase::{PassphraseFault, Proven};
 use crate::protocol::{
     ApprovalState, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase,
@@ -186,19 +186,13 @@ impl OperatorConversation {
     }
 
     fn resume(&self, _by: Proven, whom: &str) -> Result<OperatorReply, Trouble> {
-        match self.vault.ledger.resume(whom, &self.vault.rules().rules)? {
-            Resume::Lifted(resumed) => Ok(OperatorReply::Resumed(Box::new(resumed))),
-            Resume::Nobody => {
-                let whom = Quoted::of(whom);
-                let message =
-                    format!("no host and no payee is known as `{whom}`; name one as `bursar status` lists it");
-                Err(Trouble { code: "resume_unknown", message })
-            }
-            Resume::Several(known) => {
-                let message = format!("several are meant: name one of `{}`", known.join("`, `"));
-                Err(Trouble { code: "resume_several", message })
-            }
-        }
+        let lifted = self.vault.ledger.resume(whom, &self.vault.rules().rules)?;
+        Ok(OperatorReply::Resumed(Box::new(the_one(whom, lifted)?)))
+    }
+
+    fn resumable(&self, whom: &str) -> Result<OperatorReply, Trouble> {
+        let found = self.vault.ledger.resumable(whom, &self.vault.rules().rules)?;
+        Ok(OperatorReply::Resumable(Box::new(the_one(whom, found)?)))
     }
 
     fn on_disk(&self) -> Result<RulesFile, Trouble> {
@@ -341,6 +335,7 @@ impl OperatorConversation {
                 Ok(OperatorReply::Against(self.vault.ledger.against(session, *errand, asked, &rules.rules)?))
             }
             OperatorAsk::Unlatch { passphrase } => self.unlatch(self.prove(&passphrase)?),
+            OperatorAsk::Resumable { whom } => self.resumable(&whom),
             OperatorAsk::Resume { whom, passphrase } => self.resume(self.prove(&passphrase)?, &whom),
             OperatorAsk::Rules { which } => self.rules(which),
             OperatorAsk::ReloadRules { rules, passphrase } => self.reload(rules, self.prove(&passphrase)?),
@@ -374,6 +369,22 @@ impl Conversation for OperatorConversation {
 
     fn fault(code: &str, message: String) -> OperatorReply {
         OperatorReply::Fault { code: code.to_owned(), message }
+    }
+}
+
+/// The one whom a person meant by `whom`.
+fn the_one<T>(whom: &str, meant: Meant<T>) -> Result<T, Trouble> {
+    match meant {
+        Meant::One(found) => Ok(found),
+        Meant::Nobody => {
+            let whom = Quoted::of(whom);
+            let message = format!("no host and no payee is known as `{whom}`; name one as `bursar status` lists it");
+            Err(Trouble { code: "resume_unknown", message })
+        }
+        Meant::Several(known) => {
+            let message = format!("several are meant: name one of `{}`", known.join("`, `"));
+            Err(Trouble { code: "resume_several", message })
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod frame;
+pub mod lost;
 pub mod operator;
 pub mod secret;
 
@@ -12,9 +13,10 @@ pub use agent::{
     AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
     SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
 };
+pub use lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 pub use operator::{
-    ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
-    PastPayment, PaymentDetail, Quarantine, Resumed, WhichRules,
+    ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PastPayment,
+    PaymentDetail, WhichRules,
 };
 pub use secret::{
     Passphrase, Released, ReleasedHeader, SECRET_MAX_BYTES, SECRET_MIN_BYTES, SecretList, SecretValue,

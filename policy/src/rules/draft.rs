@@ -17,7 +17,7 @@ use crate::limit::{Limit, OwnLimit};
 use crate::money::Money;
 use crate::path_prefix::PathPrefix;
 use crate::pointer::Pointer;
-use crate::quantity::{ByteSize, Span};
+use crate::quantity::{ByteSize, Percent, Span};
 use crate::request_header::HeaderName;
 use crate::secret::{SecretHeader, SecretName};
 use crate::site::{Host, Origin};
@@ -118,6 +118,9 @@ pub struct PaymentDraft {
     /// How many times the usual price of a host is unusual, so that a person looks; no price is by default.
     #[serde(default)]
     pub unusual_price: Option<u32>,
+    /// How far the price of the same request may rise above its first one before a person looks; any far by default.
+    #[serde(default)]
+    pub price_rise: Option<Percent>,
     /// Above what price a person looks; none by default.
     #[serde(default)]
     pub approve_over: Option<Ceilings>,
@@ -235,6 +238,9 @@ pub struct HostDraft {
     /// `unusual_price` for this host, in place of that of `[payment]`.
     #[serde(default)]
     pub unusual_price: Option<u32>,
+    /// `price_rise` for this host, in place of that of `[payment]`.
+    #[serde(default)]
+    pub price_rise: Option<Percent>,
     /// `approve_over` for this host, in place of that of `[payment]`.
     #[serde(default)]
     pub approve_over: Option<Ceilings>,

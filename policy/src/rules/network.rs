@@ -145,6 +145,24 @@ mod tests {
     }
 
     #[test]
+    fn what_the_rules_say_is_told_as_they_say_it() {
+        let proxy: Origin = "http://proxy.corp.example:3128".parse().unwrap();
+        let draft = NetworkDraft {
+            deny: vec!["203.0.113.0/24".parse().unwrap()],
+            allow: Some(vec!["93.184.216.34".parse().unwrap()]),
+            proxy: Some(proxy.clone()),
+            proxy_secret: Some("gate".parse().unwrap()),
+            extra_ca: Some("corp.pem".into()),
+        };
+        let told = Network::new(draft.clone()).unwrap();
+        assert_eq!((told.deny(), told.allow()), (draft.deny.as_slice(), draft.allow.as_deref()));
+        assert_eq!((told.proxy(), told.extra_ca()), (Some(&proxy), Some("corp.pem")));
+        assert_eq!(told.proxy_secret(), draft.proxy_secret.as_ref());
+        let silent = Network::default();
+        assert_eq!((silent.deny(), silent.allow(), silent.proxy(), silent.extra_ca()), (&[][..], None, None, None));
+    }
+
+    #[test]
     fn no_list_makes_public_what_is_not() {
         let wide = network(&[], Some(&["8.0.0.0/5", "2000::/3"]));
         for ip in ["10.0.0.1", "127.0.0.1", "169.254.169.254", "2001:db8::1", "2002:808:808::1"] {

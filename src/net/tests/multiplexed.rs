@@ -67,10 +67,10 @@ async fn a_large_payment_header_is_read_and_a_larger_one_is_header_too_large() {
 }
 
 #[tokio::test]
-async fn a_header_that_is_too_large_even_to_unpack_is_a_fault() {
+async fn a_header_that_is_too_large_even_to_unpack_is_header_too_large() {
     let (exchange, connections) = multiplexed(|_| with_header(1024 * 1024)).await;
     let fault = get(&exchange, &QUICK).await.unwrap_err();
-    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::BrokenAnswer, true), "{fault}");
+    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::HeaderTooLarge, true), "{fault}");
     assert_eq!(connections.load(Ordering::SeqCst), 1);
 }
 

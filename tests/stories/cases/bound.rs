@@ -200,6 +200,7 @@ const BOUND: &[(&str, &[&str])] = &[
         &["a_folder_whose_name_is_not_utf_8_or_very_long_works", "the_home_is_the_accounts_and_need_not_be_utf_8"],
     ),
     ("OP-014", &["time_passes_with_both_clocks", "what_was_never_answered_and_ran_out_stays_unresolved_and_counted"]),
+    ("OP-025", &["a_price_that_creeps_goes_to_a_person_in_however_small_steps", "every_story_ends_as_it_is_told"]),
     ("OP-023", &["every_story_ends_as_it_is_told", "the_model_hears_one_word_about_offers_and_limits"]),
 ];
 

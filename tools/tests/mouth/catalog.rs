@@ -65,6 +65,7 @@ async fn no_argument_chooses_a_payee_a_limit_or_a_signer() {
                 "suspicious",
                 "max_age_seconds",
                 "content_sha256",
+                "content",
                 "fields",
             ],
         ),

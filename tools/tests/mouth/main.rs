@@ -16,6 +16,7 @@ mod catalog;
 mod eras;
 mod lifecycle;
 mod logs;
+mod notes;
 mod seller_text;
 mod wire;
 

@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
-use bursar_policy::{Address, ChainId, Digest, Refusal, Scope, Window};
+use bursar_policy::{Address, ChainId, Digest, Method, Refusal, Scope, Window};
 use bursar_tools::payments::{
-    Books, Content, ContentKind, Field, FieldValue, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Recall,
-    Receipt, SessionLine, SessionState, Shown, Standing, Wanted,
+    Books, Content, ContentKind, Field, FieldValue, LimitLine, Noticed, OtherMethod, PaymentState, Price, Purchase,
+    Quote, Reason, Recall, Receipt, SessionLine, SessionState, Shown, Standing, View, Wanted,
 };
 use bursar_tools::{Payments, Progress, SellerText, Stage};
 use tokio::sync::watch;
@@ -136,7 +136,7 @@ impl Shell {
 }
 
 impl Payments for Shell {
-    async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Purchase {
+    async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Noticed<Purchase> {
         let held = errand.site.path() == "/held";
         self.asked.lock().unwrap().push((errand.clone(), body));
         progress.at(Stage::Claiming);
@@ -153,29 +153,30 @@ impl Payments for Shell {
         }
         let purchase = self.purchase(&errand);
         self.finished.fetch_add(1, Ordering::SeqCst);
-        purchase
+        noticed(purchase, &errand)
     }
 
     async fn recall(&self, wanted: Wanted) -> Recall {
         let found = |shown| Recall::Found { content: content("json", shown), delivered_s: 1_796_000_000 };
+        let too_wide = || Recall::TooWide(Reason::new("view_not_allowed", "the rules do not show that"));
         let not = |code| Recall::Not(Reason::new(code, "no such copy is stored"));
         match wanted {
-            Wanted::Content { digest, fields } if digest == Digest::of(b"hello") => {
-                if fields.is_empty() {
-                    found(Shown::Text(self.words()))
-                } else {
-                    found(Shown::Fields(self.fields()))
-                }
-            }
+            Wanted::Content { digest, view } if digest == Digest::of(b"hello") => match view {
+                None | Some(View::Text) => found(Shown::Text(self.words())),
+                Some(View::Fields(_)) => found(Shown::Fields(self.fields())),
+                Some(View::Withhold) => found(Shown::LeftOut),
+                Some(View::File) => too_wide(),
+            },
+            Wanted::Request { view: Some(View::File), .. } => too_wide(),
             Wanted::Content { .. } => not("content_unknown"),
-            Wanted::Request { errand, max_age_s: 60 } if errand.site.path() == "/paid" => found(Shown::Withheld),
+            Wanted::Request { errand, max_age_s: 60, .. } if errand.site.path() == "/paid" => found(Shown::Withheld),
             Wanted::Request { .. } => not("content_unknown"),
         }
     }
 
-    async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {
+    async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Noticed<Quote> {
         self.asked.lock().unwrap().push((errand.clone(), body));
-        match errand.site.path() {
+        let quote = match errand.site.path() {
             "/free" => Quote::Free { content: content("text", Shown::Text(self.words())), note: None },
             "/not-x402" => Quote::Free {
                 content: content("html", Shown::Withheld),
@@ -195,12 +196,20 @@ impl Payments for Shell {
             "/refused" => Quote::Refused { refusals: vec![Refusal::NoOffers] },
             "/failed" => Quote::Failed(Reason::new("tls_failed", "the seller has no valid certificate")),
             other => panic!("the shell has no quote for {other}"),
-        }
+        };
+        noticed(quote, &errand)
     }
 
     async fn status(&self) -> Standing {
         self.standing.lock().unwrap().clone()
     }
+}
+
+/// The answer, and the method that the query of the URL says is described.
+fn noticed<T>(answer: T, errand: &Errand) -> Noticed<T> {
+    let described = ["GET", "POST", "PUT"].into_iter().find(|word| errand.site.url().ends_with(word));
+    let other_method = described.map(|documented| OtherMethod { asked: Method::Get, documented });
+    Noticed { answer, other_method }
 }
 
 pub(crate) fn payee() -> Address {

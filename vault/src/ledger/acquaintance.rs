@@ -5,7 +5,7 @@
 
 use bursar_policy::caution::{Acquaintance, usual_price};
 use bursar_policy::digest::Digest;
-use bursar_policy::errand::PaymentId;
+use bursar_policy::errand::{Errand, PaymentId};
 use bursar_policy::likeness::{are_alike, shapes};
 use bursar_policy::limit::{PaymentFacts, TallyKey};
 use bursar_policy::money::Money;
@@ -14,7 +14,7 @@ use bursar_policy::site::Host;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::LedgerFault;
-use super::number::from_sql;
+use super::number::{from_sql, narrow};
 use super::rows::{self, Payment};
 use super::states::RowState;
 use super::tally;
@@ -27,20 +27,29 @@ pub(super) const ANY_FAMILIAR: &str = "SELECT 1 FROM familiar WHERE origin = ?1 
 pub(super) const ALIKE: &str = "SELECT host FROM likeness WHERE shape = ?1 LIMIT ?2";
 pub(super) const LAST_BOUGHT: &str = "SELECT created_s FROM payment WHERE subject = ?1
      AND state NOT IN ('voided', 'lapsed') ORDER BY seq DESC LIMIT 1";
+pub(super) const FIRST_BOUGHT: &str = "SELECT money FROM payment WHERE subject = ?1 AND currency = ?2
+     AND state NOT IN ('voided', 'lapsed') ORDER BY seq LIMIT 1";
 
 const LEARN: &str =
     "INSERT INTO familiar (origin, kind, value, payment) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
 const LEARN_SHAPE: &str = "INSERT INTO likeness (shape, host) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
 
-/// What is known of the host of a payment with `facts`.
-pub(super) fn read(conn: &Connection, rules: &Rules, facts: &PaymentFacts) -> Result<Acquaintance, LedgerFault> {
+/// What is known of the host of a payment with `facts`, and of `errand`, which it is for.
+pub(super) fn read(
+    conn: &Connection,
+    rules: &Rules,
+    errand: &Errand,
+    facts: &PaymentFacts,
+) -> Result<Acquaintance, LedgerFault> {
     let origin = facts.site.origin().to_string();
     let paid_before = conn.prepare_cached(ANY_FAMILIAR)?.exists([&origin])?;
     let [payee, network, asset] = Fact::all(facts);
     let knows = |fact: Fact| -> Result<bool, LedgerFault> {
         Ok(paid_before && conn.prepare_cached(FAMILIAR)?.exists(params![origin, fact.kind, fact.value])?)
     };
-    let asks_what_is_usual = rules.host_rule(&facts.site).is_some_and(|rule| rule.caution().unusual_times().is_some());
+    let host = rules.host_rule(&facts.site);
+    let asks_what_is_usual = host.is_some_and(|rule| rule.caution().unusual_times().is_some());
+    let asks_what_was_first = host.is_some_and(|rule| rule.caution().price_rise().is_some());
     let is_new_among_any = !paid_before && rules.allow_any_host();
     Ok(Acquaintance {
         paid_before,
@@ -48,6 +57,7 @@ pub(super) fn read(conn: &Connection, rules: &Rules, facts: &PaymentFacts) -> Re
         network: knows(network)?,
         asset: knows(asset)?,
         usual: if asks_what_is_usual { usual(conn, facts)? } else { None },
+        first_price: if paid_before && asks_what_was_first { first_price(conn, errand, facts)? } else { None },
         looks_like: if is_new_among_any { looks_like(conn, facts.site.host())? } else { None },
     })
 }
@@ -146,6 +156,14 @@ fn usual(conn: &Connection, facts: &PaymentFacts) -> Result<Option<Money>, Ledge
     let tally = tally::read(conn, key.as_str())?;
     let all = tally::plus(tally.pending, tally.spent)?;
     Ok(usual_price(Money::new(facts.money.currency(), all.atto), all.count))
+}
+
+/// What the same request cost when it was paid for the first time in the currency of this payment.
+fn first_price(conn: &Connection, errand: &Errand, facts: &PaymentFacts) -> Result<Option<Money>, LedgerFault> {
+    let currency = facts.money.currency();
+    let bound = params![errand.subject().to_string(), currency.to_string()];
+    let found: Option<String> = conn.prepare_cached(FIRST_BOUGHT)?.query_row(bound, |row| row.get(0)).optional()?;
+    Ok(found.map(|text| narrow(&text)).transpose()?.map(|atto| Money::new(currency, atto)))
 }
 
 /// A host that was paid before and that `host` looks like.

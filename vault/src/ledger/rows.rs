@@ -6,6 +6,7 @@ use bursar_policy::digest::Digest;
 use bursar_policy::errand::{Method, PaymentId, PurchaseId, SessionId};
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::{Currency, Money};
+use bursar_policy::quoted::Quoted;
 use bursar_policy::site::Site;
 use bursar_policy::tag::Tag;
 use bursar_policy::terms::Terms;
@@ -16,7 +17,7 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::report;
 use super::states::{self, RowState, domain};
-use crate::protocol::{Delivery, Past, Receipt, SettlementClaim, Signed};
+use crate::protocol::{Delivery, Outstanding, Past, Receipt, SettlementClaim, Signed};
 
 /// One payment as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +157,15 @@ impl Payment {
             created_s: self.created_s,
             valid_before: self.valid_before,
             identical_repeat,
+        }
+    }
+
+    /// The same, with what was asked for; for the operator alone.
+    pub(super) fn outstanding(&self) -> Outstanding {
+        Outstanding {
+            receipt: self.receipt(false),
+            origin: self.site.origin().clone(),
+            path: Quoted::of(self.site.path()),
         }
     }
 

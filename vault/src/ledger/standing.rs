@@ -50,7 +50,7 @@ pub(super) fn read(
         unresolved: overdue::read(tx.conn, facts)?,
         quarantined_until_s: breaker::until_s(tx.conn, facts.site.origin())?,
         bought_ago_s,
-        acquaintance: acquaintance::read(tx.conn, rules, facts)?,
+        acquaintance: acquaintance::read(tx.conn, rules, errand, facts)?,
         suspicious: errand.suspicious.clone(),
         word: Word::None,
     })

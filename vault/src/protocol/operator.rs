@@ -1,9 +1,10 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
 use super::agent::{ContentRef, Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
+use super::lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 use super::secret::{Passphrase, SecretList, SecretValue};
 use bursar_policy::{
-    Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, Scope, SecretName,
+    Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, SecretName,
     SessionId, SessionName, Setting, Site, Terms,
 };
 use serde::{Deserialize, Serialize};
@@ -79,6 +80,11 @@ pub enum OperatorAsk {
         limit: u32,
         /// Only payments counted after this one; absent means from the first.
         after: Option<PaymentId>,
+    },
+    /// Asks what `Resume` would lift. Lifts nothing.
+    Resumable {
+        /// Whom, as `Resume` takes it.
+        whom: String,
     },
     /// Lifts what stands against a host or a payee: the host's quarantine and what led to it, and the payments it lost.
     Resume {
@@ -194,6 +200,8 @@ pub enum OperatorReply {
     },
     /// To `Payments`: as many as fit into a reply; none means that there are no more.
     Payments(Vec<PastPayment>),
+    /// To `Resumable`.
+    Resumable(Box<Resumable>),
     /// To `Resume`: what was lifted, and durably.
     Resumed(Box<Resumed>),
     /// To `Approvals`: as many as fit into a reply, the oldest first.
@@ -260,7 +268,7 @@ pub struct OperatorStatus {
     /// Money in rows that are not resolved, one entry a currency.
     pub held: Vec<Money>,
     /// The newest unresolved rows, at most 20.
-    pub unresolved: Vec<Receipt>,
+    pub unresolved: Vec<Outstanding>,
     /// What `max_unresolved` counts, the most first, at most 20 hosts and payees.
     pub lost: Vec<Lost>,
     /// The hosts in quarantine, the longest first, at most 20.
@@ -277,53 +285,6 @@ pub struct OperatorStatus {
     pub now_s: u64,
     /// What a person should do next, one sentence.
     pub next_step: Option<String>,
-}
-
-/// How many payments of one host, or to one payee, ran out and nobody knows how they ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Lost {
-    /// A host or a payee.
-    pub scope: Scope,
-    /// Which: an origin, or `chain:address`.
-    pub of: String,
-    /// How many payments.
-    pub count: u32,
-}
-
-/// A host of which nothing new is asked for a while.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Quarantine {
-    /// Its origin.
-    pub origin: String,
-    /// When it ends, Unix seconds.
-    pub until_s: u64,
-    /// Paid deliveries that failed since its last good one.
-    pub failures: u32,
-    /// Security refusals since then that blame it.
-    pub strikes: u32,
-}
-
-/// What a person lifted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Resumed {
-    /// A host or a payee.
-    pub scope: Scope,
-    /// Which: an origin, or `chain:address`.
-    pub of: String,
-    /// When its quarantine would have ended, Unix seconds; absent when it was in none.
-    pub quarantined_until_s: Option<u64>,
-    /// Failed deliveries that no longer stand against it.
-    pub failures: u32,
-    /// Security refusals that no longer stand against it.
-    pub strikes: u32,
-    /// Lost payments that no longer stand against it.
-    pub pardoned: u32,
-    /// Who else is shut by the same payments, as many of them as are allowed being lost: payees of the host, or hosts of
-    /// the payee, at most 20.
-    pub still_shut: Vec<Lost>,
 }
 
 /// Where a question before a person stands.
@@ -450,6 +411,8 @@ pub struct PastPayment {
     pub method: Method,
     /// The digest of what was sent along; its size is not kept.
     pub body: Option<Digest>,
+    /// What makes a request the same one, headers included, which are not kept themselves.
+    pub subject: Digest,
     /// The terms that were judged.
     pub terms: Terms,
     /// The paying account.

@@ -31,6 +31,7 @@ fn an_operators_words_mean_nothing_on_the_agents_socket_and_the_reverse() {
         OperatorAsk::Lock,
         OperatorAsk::SessionList,
         OperatorAsk::Freeze { reason: String::new() },
+        OperatorAsk::Resumable { whom: "https://api.example.com".to_owned() },
         OperatorAsk::Resume {
             whom: "https://api.example.com".to_owned(),
             passphrase: crate::world::said(crate::world::SECRET),

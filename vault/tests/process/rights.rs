@@ -154,6 +154,11 @@ fn a_seller_that_is_blamed_is_left_alone_until_a_person_resumes_it() {
     assert_eq!(operator.status().quarantined.len(), 1);
     let whom = |whom: &str| OperatorAsk::Resume { whom: whom.to_owned(), passphrase: said(SECRET) };
     assert_eq!(operator.code(&whom("nobody.example.com")), "resume_unknown");
+    let looked = |whom: &str| OperatorAsk::Resumable { whom: whom.to_owned() };
+    assert_eq!(operator.code(&looked("nobody.example.com")), "resume_unknown");
+    let OperatorReply::Resumable(found) = operator.ask(&looked("api.example.com")) else { panic!("not looked") };
+    assert_eq!((found.of.as_str(), found.strikes, found.lost), ("https://api.example.com", 6, 0));
+    assert_eq!(agent.refused(&authorize(terms(5))), ["host_quarantined"], "looking lifts nothing");
     let OperatorReply::Resumed(resumed) = operator.ask(&whom("api.example.com")) else { panic!("not resumed") };
     assert_eq!((resumed.of.as_str(), resumed.strikes), ("https://api.example.com", 6));
     agent.authorize(terms(5));

@@ -207,6 +207,7 @@ approve_over = "2 USD"
 approve_tags = ["gifts"]
 approval_lifetime = "90m"
 no_recurring = "30d"
+price_rise = "20%"
 [[host]]
 origin = "https://one.example"
 tags = ["gifts"]
@@ -215,6 +216,7 @@ on_change = "approve"
 unusual_price = 3
 approve_over = "1 USD"
 no_recurring = "1d"
+price_rise = "50%"
 [[host.limit]]
 window = "day"
 time_zone = "UTC"
@@ -229,13 +231,14 @@ count = 2
         (Some(10), "a person: looks at every payment that carries gifts"),
         (Some(11), "a person: has 90m to look, and a yes or a no stands for as long after it"),
         (Some(12), "the same request: is paid for once in 30d, whatever the session and purchase id"),
+        (Some(13), "a person: looks at a price more than 20% above what the same request cost first"),
         (
-            Some(14),
+            Some(15),
             "seller: https://one.example by GET, HEAD; the model sees nothing of an answer; its payments carry the tag \
              gifts; its payments together: at most 4.00 USD and 2 payments in each day in UTC; a person looks at every \
              payee of a host but the first, where payees are not listed; a person looks at a network or an asset that \
              is new for a known host; a person looks at a price above 3 times its usual one; a person looks at a price \
-             above 1.00 USD; the same request is paid for once in 1d",
+             more than 50% above what the same request cost first; a person looks at a price above 1.00 USD; the same request is paid for once in 1d",
         ),
     ];
     let found = told(text, Setting::Sandbox);

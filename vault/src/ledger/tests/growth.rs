@@ -37,6 +37,7 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (acquaintance::FAMILIAR, vec!["https://api.example.com", "asset", "none"]),
         (acquaintance::ALIKE, vec!["api.example.com", "16"]),
         (acquaintance::LAST_BOUGHT, vec!["none"]),
+        (acquaintance::FIRST_BOUGHT, vec!["none", "USD"]),
         (approval::DUE, vec!["1"]),
         (approval::OPEN_OF_BINDING, vec!["none", "1"]),
         (approval::WAITING_OF_SESSION, vec![id, "1"]),

@@ -8,7 +8,7 @@ use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
 use super::world::{Fake, START, money, place, rules};
-use crate::ledger::{Ledger, LedgerFault, Resume, RowState, tally};
+use crate::ledger::{Ledger, LedgerFault, Meant, RowState, tally};
 
 /// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
 /// one is in flight, 400 seconds after [`START`].
@@ -38,7 +38,7 @@ fn version_1_opens_and_balances_and_its_lost_payment_counts() {
         let session = SessionId::from_random([1; 16]);
         let overview = ledger.overview(Some(&session), &rules("")).unwrap();
         assert_eq!(overview.session.unwrap().spent, money("0.10 USD"));
-        let open: Vec<RowState> = overview.unresolved.iter().map(|receipt| receipt.state).collect();
+        let open: Vec<RowState> = overview.unresolved.iter().map(|open| open.receipt.state).collect();
         assert_eq!(open, [RowState::Exposed]);
         let overdue = ledger.writer.ask(|tx| {
             let found = tally::read(tx.conn, "overdue-host|https://api.example.com|*")?;
@@ -85,7 +85,7 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
     // And what is new with version 3 works on it.
     let ledger = open(dir.path()).unwrap();
     let resumed = ledger.resume("api.example.com", &rules("")).unwrap();
-    assert!(matches!(resumed, Resume::Lifted(resumed) if resumed.pardoned == 1));
+    assert!(matches!(resumed, Meant::One(resumed) if resumed.pardoned == 1));
     ledger.verify().unwrap();
 }
 
