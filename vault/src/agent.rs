@@ -3,7 +3,7 @@
 //! One connection is one conversation, and the claim lives in it: however the connection ends, the claim ends with it,
 //! and what was counted stays counted.
 
-use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Exposed, LedgerFault, NotSigned, Reservation, Source};
+use crate::ledger::{Ask, Claim, ClaimGuard, Counted, LedgerFault, NotSigned, Reservation, Source};
 use crate::protocol::{
     AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Report, Status, Wanted, Welcome,
 };
@@ -38,7 +38,7 @@ pub(crate) struct AgentConversation {
 enum Work {
     Nothing,
     Claimed(ClaimGuard),
-    Exposed(Box<Reservation<Exposed>>),
+    Exposed(Box<Reservation>),
 }
 
 /// Why an ask has no answer.
@@ -161,7 +161,7 @@ impl AgentConversation {
     }
 
     /// From here on the money is counted; whatever fails below leaves it so, unless provably nothing was signed.
-    fn sign(&mut self, exposed: Box<Reservation<Exposed>>, key: &Key, rules: &Rules) -> Result<AgentReply, Trouble> {
+    fn sign(&mut self, exposed: Box<Reservation>, key: &Key, rules: &Rules) -> Result<AgentReply, Trouble> {
         let domain = exposed.exposed().domain();
         // The rules it was judged under: the asset is in their table, or it would not have been admitted.
         let asset = rules.asset(&AssetId { chain: domain.chain, contract: domain.contract });

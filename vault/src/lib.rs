@@ -18,6 +18,7 @@ pub mod clock;
 pub mod failpoint;
 pub mod ledger;
 
+pub mod blank;
 pub mod keystore;
 pub mod passphrase;
 pub mod setup;

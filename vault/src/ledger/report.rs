@@ -9,7 +9,7 @@ use super::events::EventKind;
 use super::fault::LedgerFault;
 use super::number::to_sql;
 use super::rows::{self, Payment, json};
-use super::states::{Exposed, Reservation, RowState};
+use super::states::{Reservation, RowState};
 use super::writer::{Answer, Tx};
 use super::{Ledger, breaker, overdue, sweep, tally};
 use crate::failpoint;
@@ -34,7 +34,7 @@ impl Ledger {
     /// A fault of the ledger; the payment stays counted.
     pub fn report(
         &self,
-        exposed: &Reservation<Exposed>,
+        exposed: &Reservation,
         report: Report,
         breaker: &Breaker,
     ) -> Result<Receipt, LedgerFault> {
