@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use thiserror::Error;
 
-/// How long a reply may take. Only a claim may take longer: the vault holds its answer back while another buys the same.
+/// How long a reply may take. Only two may take longer, which the vault holds back: a claim, while another buys the same,
+/// and what waits for a browser.
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Why there is no reply.
@@ -102,7 +103,7 @@ impl AgentClient {
         &self.stream
     }
 
-    /// Asks and waits for the reply: a minute, and for a claim as long as the vault holds it back.
+    /// Asks and waits for the reply: a minute, and for a claim or a browser as long as the vault holds it back.
     ///
     /// # Errors
     ///
@@ -267,7 +268,7 @@ const fn told(setting: Setting) -> &'static str {
 
 const fn deadline(ask: &AgentAsk) -> Option<Duration> {
     match ask {
-        AgentAsk::Claim { .. } => None,
+        AgentAsk::Claim { .. } | AgentAsk::Attach { .. } => None,
         _ => Some(REPLY_DEADLINE),
     }
 }
@@ -310,10 +311,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_claim_may_take_longer_than_a_minute() {
+    fn only_what_is_held_back_may_take_longer_than_a_minute() {
         let site = Site::parse("https://api.example.com/").unwrap();
         let errand = Errand::new(site, Method::Get);
         assert_eq!(deadline(&AgentAsk::Claim { errand: errand.clone() }), None);
+        let handle = Handle::from_random([1; 24]);
+        assert_eq!(deadline(&AgentAsk::Attach { handle, open: bursar_policy::PageOpening::Wait }), None);
         assert_eq!(deadline(&AgentAsk::Quote { errand, terms: None }), Some(REPLY_DEADLINE));
         assert_eq!(deadline(&AgentAsk::Hello { protocol: PROTOCOL, session: None }), Some(REPLY_DEADLINE));
     }

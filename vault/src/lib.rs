@@ -27,9 +27,12 @@ mod wallet;
 
 mod agent;
 pub mod client;
+mod desk;
+mod glue;
 mod operator;
 pub mod process;
 mod server;
+mod signing;
 pub mod socket;
 mod status;
 mod vault;

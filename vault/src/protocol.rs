@@ -10,8 +10,8 @@ pub mod glue;
 pub mod operator;
 
 pub use agent::{
-    AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
-    SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
+    AgentAsk, AgentReply, Attached, AttachedHow, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt,
+    Report, RowState, SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
 };
 pub use glue::{Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName, PaymentHeader};
 pub use operator::{

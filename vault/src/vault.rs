@@ -1,5 +1,6 @@
 //! What every conversation of a running vault shares. Must never decide anything: it holds, and tells when to end.
 
+use crate::desk::Desk;
 use crate::guarded;
 use crate::ledger::Ledger;
 use crate::passphrase::PassphraseFault;
@@ -16,6 +17,7 @@ pub(crate) struct Vault {
     pub(crate) profile: Profile,
     pub(crate) ledger: Ledger,
     pub(crate) wallet: Wallet,
+    pub(crate) desk: Arc<Desk>,
     rules: RwLock<Arc<RulesFile>>,
     ending: Mutex<Option<Ended>>,
     ended: Condvar,
@@ -39,6 +41,7 @@ impl Vault {
             profile,
             ledger,
             wallet,
+            desk: Arc::default(),
             rules: RwLock::new(Arc::new(rules)),
             ending: Mutex::new(None),
             ended: Condvar::new(),

@@ -65,8 +65,10 @@ pub(super) fn bought_ago_s(
     own: Option<&PaymentId>,
     now_s: u64,
 ) -> Result<Option<u64>, LedgerFault> {
-    let found: Option<i64> =
-        conn.prepare_cached(LAST_BOUGHT)?.query_row(params![subject.to_string(), own.map(PaymentId::as_str)], |row| row.get(0)).optional()?;
+    let found: Option<i64> = conn
+        .prepare_cached(LAST_BOUGHT)?
+        .query_row(params![subject.to_string(), own.map(PaymentId::as_str)], |row| row.get(0))
+        .optional()?;
     Ok(found.map(from_sql).transpose()?.map(|at_s| now_s.saturating_sub(at_s)))
 }
 
@@ -152,11 +154,7 @@ fn remember(conn: &Connection, origin: &str, fact: &Fact, payment: &PaymentId) -
 }
 
 /// The mean of all other payments of the host in the currency of this one.
-fn usual(
-    conn: &Connection,
-    facts: &PaymentFacts,
-    own: Option<&PaymentFacts>,
-) -> Result<Option<Money>, LedgerFault> {
+fn usual(conn: &Connection, facts: &PaymentFacts, own: Option<&PaymentFacts>) -> Result<Option<Money>, LedgerFault> {
     let key = TallyKey::of_host(facts);
     let tally = tally::read(conn, key.as_str())?;
     let all = tally::without(tally::plus(tally.pending, tally.spent)?, key.as_str(), own)?;

@@ -21,8 +21,8 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
-use super::writer::{Answer, Tx};
 use super::rows::Payment;
+use super::writer::{Answer, Tx};
 use super::{Ledger, authorize, rows, session};
 use crate::protocol::{ApprovalState, ApprovalView};
 

@@ -14,6 +14,7 @@ use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Site;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use thiserror::Error;
 
 use super::authorize::{self, Purpose};
 use super::claim::{ClaimGuard, Taken};
@@ -101,19 +102,38 @@ pub enum Redeemed {
     Refused(Vec<Refusal>),
 }
 
-/// Why a handle is not good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a handle is not good. Only the words are an error: it is an answer like any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unredeemable {
     /// No handle of the session has this digest.
+    #[error("no such handle is known in this session; call prepare_browser_payment")]
     Unknown,
     /// Its time is over, the vault was restarted since, or the same was bought anew.
+    #[error("the handle is over and the money is not set aside any more; call prepare_browser_payment again")]
     Expired,
     /// It was redeemed.
+    #[error("the handle was redeemed already, and is good once; attach_browser_payment tells how it ended")]
     Used,
     /// It is for another page.
+    #[error("the handle is for another page; origin, path and query must be those that were prepared")]
     OtherPage,
     /// The rules tag the payment differently by now, so that it would count under other limits than it was held under.
+    #[error("the operator changed the rules meanwhile; call prepare_browser_payment again")]
     OtherRules,
+}
+
+impl Unredeemable {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Unknown => "handle_unknown",
+            Self::Expired => "handle_expired",
+            Self::Used => "handle_used",
+            Self::OtherPage => "wrong_url",
+            Self::OtherRules => "rules_changed",
+        }
+    }
 }
 
 /// A handle as its owner may see it.
@@ -210,11 +230,7 @@ impl Ledger {
     /// # Errors
     ///
     /// A fault of the ledger.
-    pub fn handled(
-        &self,
-        handle: Digest,
-        session: SessionName,
-    ) -> Result<Result<Handled, Unredeemable>, LedgerFault> {
+    pub fn handled(&self, handle: Digest, session: SessionName) -> Result<Result<Handled, Unredeemable>, LedgerFault> {
         self.writer.ask(move |tx| {
             let (kept, payment) = match of_session(tx, &handle, &session)? {
                 Ok(found) => found,
@@ -407,9 +423,11 @@ fn close(tx: &Tx<'_>, kept: &Kept, why: &str) -> Result<(), LedgerFault> {
 }
 
 fn end(tx: &Tx<'_>, kept: &Kept, state: &str) -> Result<(), LedgerFault> {
-    tx.conn
-        .prepare_cached("UPDATE handle SET state = ?1, ended_s = ?2 WHERE digest = ?3")?
-        .execute(params![state, to_sql(tx.now_s)?, kept.digest.to_string()])?;
+    tx.conn.prepare_cached("UPDATE handle SET state = ?1, ended_s = ?2 WHERE digest = ?3")?.execute(params![
+        state,
+        to_sql(tx.now_s)?,
+        kept.digest.to_string()
+    ])?;
     Ok(())
 }
 

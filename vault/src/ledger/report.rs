@@ -32,12 +32,7 @@ impl Ledger {
     /// # Errors
     ///
     /// A fault of the ledger; the payment stays counted.
-    pub fn report(
-        &self,
-        exposed: &Reservation,
-        report: Report,
-        breaker: &Breaker,
-    ) -> Result<Receipt, LedgerFault> {
+    pub fn report(&self, exposed: &Reservation, report: Report, breaker: &Breaker) -> Result<Receipt, LedgerFault> {
         let (id, rule) = (exposed.payment().clone(), breaker.clone());
         let receipt = self.writer.ask(move |tx| {
             let before = rows::by_id(tx.conn, &id)?;

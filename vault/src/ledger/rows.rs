@@ -66,8 +66,9 @@ macro_rules! select {
 
 pub(super) const BY_ID: &str = select!("WHERE id = ?1");
 pub(super) const BY_IDENTITY: &str = select!("WHERE identity = ?1 ORDER BY seq DESC LIMIT 1");
-pub(super) const DUE: &str =
-    select!("WHERE state IN ('held', 'exposed') AND state = 'exposed' AND valid_before <= ?1 ORDER BY valid_before LIMIT 64");
+pub(super) const DUE: &str = select!(
+    "WHERE state IN ('held', 'exposed') AND state = 'exposed' AND valid_before <= ?1 ORDER BY valid_before LIMIT 64"
+);
 pub(super) const OPEN_OF_SESSION: &str =
     select!("WHERE state IN ('held', 'exposed') AND session = ?1 ORDER BY seq DESC LIMIT ?2");
 pub(super) const OPEN: &str = select!("WHERE state IN ('held', 'exposed') ORDER BY valid_before DESC LIMIT ?1");

@@ -39,7 +39,11 @@ pub(super) fn read(
         totals.push(Total { limit: *limit, key, amount: Money::new(currency, used.atto), count: count(used) });
     }
     let once = rules.host_rule(&facts.site).is_some_and(|rule| rule.no_recurring_s().is_some());
-    let bought_ago_s = if once { acquaintance::bought_ago_s(tx.conn, &errand.subject(), own.map(|own| &own.id), tx.now_s)? } else { None };
+    let bought_ago_s = if once {
+        acquaintance::bought_ago_s(tx.conn, &errand.subject(), own.map(|own| &own.id), tx.now_s)?
+    } else {
+        None
+    };
     let spent = session::spent(tx.conn, session)?;
     Ok(Standing {
         frozen: meta::frozen(tx.conn)?.is_some(),

@@ -74,6 +74,16 @@ pub enum GlueRefusal {
 impl GlueRefusal {
     /// All of them.
     pub const EVERY: [Self; 3] = [Self::NoBrowser, Self::PageGone, Self::Timeout];
+
+    /// The stable code that the agent hears.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::NoBrowser => "no_browser",
+            Self::PageGone => "page_gone",
+            Self::Timeout => "browser_timeout",
+        }
+    }
 }
 
 /// One reply on the glue socket.

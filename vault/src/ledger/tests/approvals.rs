@@ -1,6 +1,6 @@
 //! A person's word: asked for once, bound to everything, used once, over in time, and no more than a word.
 
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 

@@ -4,7 +4,8 @@ use rusqlite::{Connection, Rows, Statement, StatementStatus, params};
 
 use super::world::{CENT, START, World, errand};
 use crate::ledger::{
-    Answer, LedgerFault, acquaintance, approval, breaker, claim, events, handle, meta, overdue, rows, session, tally, view,
+    Answer, LedgerFault, acquaintance, approval, breaker, claim, events, handle, meta, overdue, rows, session, tally,
+    view,
 };
 
 /// Every query on the way of a claim, an authorization, a report and a status, with something to bind.

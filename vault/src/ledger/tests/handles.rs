@@ -131,7 +131,7 @@ fn everything_is_asked_again_when_a_handle_is_redeemed() {
     assert_eq!(refused(&lower), ["over_limit"]);
     let listed = rules_with("", "[[host]]\norigin = \"https://other.example.com\"");
     assert_eq!(refused(&listed), ["host_not_allowed"]);
-    assert_eq!(refused(&with("approve_above = \"0.001 USD\"", "")), ["needs_approval"]);
+    assert_eq!(refused(&with("approve_over = \"0.001 USD\"", "")), ["needs_approval"]);
     assert_eq!(refused(&with("mandate = \"required\"", "")), ["mandate_missing"]);
     world.ledger().freeze("odd bills").unwrap();
     assert_eq!(refused(&world.rules), ["frozen"]);
@@ -185,7 +185,7 @@ fn a_host_in_quarantine_and_a_later_no_hold_back_what_is_held() {
 #[test]
 fn a_yes_is_used_up_when_the_money_is_held_and_good_until_it_is_redeemed() {
     let mut world = world();
-    world.rules = rules_with("allow_any_host = true\napprove_above = \"0.001 USD\"", "");
+    world.rules = rules_with("allow_any_host = true\napprove_over = \"0.001 USD\"", "");
     let refused = world.hold(errand("a"), CENT).unwrap_err();
     let [Refusal::NeedsApproval { approval: Some(question), .. }] = &refused[..] else { panic!("{refused:?}") };
     let shown = world.ledger().approvals().unwrap().remove(0);
@@ -201,7 +201,8 @@ fn a_yes_is_used_up_when_the_money_is_held_and_good_until_it_is_redeemed() {
 fn a_payment_does_not_stand_in_its_own_way() {
     let limits = "[[limit]]\nscope = \"all\"\nwindow = \"1h\"\nmax = \"0.01 USD\"\ncount = 1";
     let mut world = World::new("", "0.01 USD");
-    world.rules = rules_with("", &format!("[[host]]\norigin = \"https://api.example.com\"\nno_recurring = \"1h\"\n{limits}"));
+    world.rules =
+        rules_with("", &format!("[[host]]\norigin = \"https://api.example.com\"\nno_recurring = \"1h\"\n{limits}"));
     let (handle, _) = world.hold(errand("a"), CENT).unwrap();
     assert!(world.hold(errand("b"), CENT).is_err(), "it stands in the way of every other");
     drop(first(world.redeem(handle, "a")));
@@ -210,7 +211,8 @@ fn a_payment_does_not_stand_in_its_own_way() {
 #[test]
 fn the_same_asked_again_gives_the_first_handle_up_and_counts_once() {
     let mut world = world();
-    world.rules = rules_with("allow_any_host = true", "[[limit]]\nscope = \"all\"\nwindow = \"1h\"\nmax = \"0.01 USD\"");
+    world.rules =
+        rules_with("allow_any_host = true", "[[limit]]\nscope = \"all\"\nwindow = \"1h\"\nmax = \"0.01 USD\"");
     let (one, first_held) = world.hold(errand("a"), CENT).unwrap();
     let (two, _) = world.hold(errand("a"), CENT).unwrap();
     assert_eq!(world.spent(), money("0.01 USD"), "the first came back before the second was judged");
@@ -319,11 +321,11 @@ fn paid_in_a_browser_is_told_as_paid_and_not_bought_again() {
 #[test]
 fn what_is_held_teaches_nothing_of_a_host() {
     let mut world = world();
-    world.rules = rules_with("allow_any_host = true\napprove_new_hosts = true", "");
+    world.rules = rules_with("allow_any_host = true\nfirst_payee = \"approve\"", "");
     assert!(world.hold(errand("a"), CENT).is_err(), "a host that nobody paid before");
     world.rules = rules_with("allow_any_host = true", "");
     let (handle, _) = world.hold(errand("a"), CENT).unwrap();
-    world.rules = rules_with("allow_any_host = true\napprove_new_hosts = true", "");
+    world.rules = rules_with("allow_any_host = true\nfirst_payee = \"approve\"", "");
     assert!(world.hold(errand("b"), CENT).is_err(), "held is not paid");
     assert_eq!(codes(world.redeem(handle, "a")), ["needs_approval"]);
     world.ledger().verify().unwrap();
@@ -335,7 +337,7 @@ fn only_a_plain_get_is_held() {
     let post = bursar_policy::Errand { method: bursar_policy::Method::Post, ..errand("a") };
     let (guard, ask) = (world.new_claim(post), world.ask(terms(CENT)));
     let handle = drawn(&ask.payment);
-    let rules = rules_with("allow_any_host = true\nmethods = [\"POST\"]", "");
+    let rules = rules_with("", "[[host]]\norigin = \"https://api.example.com\"\nmethods = [\"GET\", \"POST\"]");
     match world.ledger().hold(guard, ask, handle, &rules) {
         Err(LedgerFault::Rule { .. }) | Ok(Held::No { .. }) => {}
         other => panic!("{other:?}"),

@@ -22,8 +22,8 @@ use tempfile::TempDir;
 use crate::blank::{Blank, Piece};
 use crate::clock::TimeSource;
 use crate::ledger::{
-    Ask, Claim, ClaimGuard, Counted, Drawn, Held, KeyFile, Ledger, LedgerPlace, Prepared, Redeemed, Redeemer, Reservation,
-    SessionOpened,
+    Ask, Claim, ClaimGuard, Counted, Drawn, Held, KeyFile, Ledger, LedgerPlace, Prepared, Redeemed, Redeemer,
+    Reservation, SessionOpened,
 };
 use crate::protocol::{ContentRef, Delivery, Receipt, Report, SettlementClaim, Signed};
 
