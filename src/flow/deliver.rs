@@ -125,21 +125,21 @@ pub(super) fn no_answer(code: FaultCode) -> Reason {
     )
 }
 
-fn still_asks() -> Reason {
+pub(super) fn still_asks() -> Reason {
     Reason::new(
         "payment_not_accepted",
         "the seller still asks for money after it was sent a payment; it may yet take that one, so nothing was signed again",
     )
 }
 
-fn sent_elsewhere() -> Reason {
+pub(super) fn sent_elsewhere() -> Reason {
     Reason::new(
         "redirect_refused",
         "the seller answered a payment with a redirect, which is never followed; the receipt says whether the money is known to be gone",
     )
 }
 
-fn seller_failed(status: u16) -> Reason {
+pub(super) fn seller_failed(status: u16) -> Reason {
     Reason::new(
         "seller_error",
         format!(

@@ -5,6 +5,7 @@
 //! hold a signature, and every end says so with a receipt.
 
 mod authorities;
+mod browser;
 mod deliver;
 mod end;
 mod inspect;
@@ -18,8 +19,10 @@ mod visit;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use bursar_policy::{Digest, Errand, Money, Rules, Terms, Vetted, judge, may_visit};
-use bursar_tools::payments::{Content, Payments, Price, Purchase, Quote, Reason, Recall, Standing, Wanted};
+use bursar_policy::{Digest, Errand, Handle, Money, PageOpening, Rules, Terms, Vetted, judge, may_visit};
+use bursar_tools::payments::{
+    Attachment, Content, Payments, Preparation, Price, Purchase, Quote, Reason, Recall, Standing, Wanted,
+};
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
 use bursar_vault::profile::Profile;
@@ -243,6 +246,14 @@ impl<R: Resolver + 'static> Payments for Buyer<R> {
 
     async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {
         self.price(&errand, body).await.unwrap_or_else(End::into_quote)
+    }
+
+    async fn prepare(&self, errand: Errand, progress: Progress) -> Preparation {
+        self.preparation(&errand, &progress).await.unwrap_or_else(End::into_preparation)
+    }
+
+    async fn attach(&self, handle: Handle, open: PageOpening) -> Attachment {
+        self.attachment(&handle, open).await.unwrap_or_else(End::into_attachment)
     }
 
     async fn status(&self) -> Standing {
