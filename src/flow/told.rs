@@ -129,7 +129,11 @@ pub(super) fn past(past: &Past, show: impl Fn(&ContentRef, u16) -> Content) -> P
         }
         _ => (None, false),
     };
-    let trouble = if delivered { None } else { Some(unknown(past.delivery.as_ref())) };
+    let trouble = match (delivered, &content) {
+        (true, Some(_)) => None,
+        (true, None) => Some(in_the_browser()),
+        (false, _) => Some(unknown(past.delivery.as_ref())),
+    };
     bought(receipt, &past.receipt.outcome, content, trouble, None)
 }
 
@@ -186,6 +190,13 @@ pub(super) fn no_browser(how: AttachedHow) -> Reason {
         ),
     };
     Reason::new(code, told)
+}
+
+fn in_the_browser() -> Reason {
+    Reason::new(
+        "content_in_browser",
+        "this was paid for in the user's browser, which has the content; nothing was paid again",
+    )
 }
 
 fn lost() -> Reason {

@@ -44,8 +44,9 @@ fn answers(found: &mut Found, want: &Want, played: &Played) {
         let framed = last.pointer("/seller_says/text").and_then(Value::as_str).unwrap_or_default();
         found.same(&format!("`{words}` is in seller_says"), &true, &framed.contains(words.as_str()));
     }
-    let may_be_signed = ["paid", "paid_content_lost", "unresolved"].contains(&want.outcome.as_str());
-    found.same("the answer has a receipt", &may_be_signed, &last.get("receipt").is_some());
+    let counted = ["paid", "paid_content_lost", "unresolved", "prepared", "armed"].contains(&want.outcome.as_str());
+    let has_receipt = counted || want.receipt.is_some();
+    found.same("the answer has a receipt", &has_receipt, &last.get("receipt").is_some());
     if let Some(wanted) = &want.receipt {
         receipt(found, wanted, &last["receipt"]);
     }
