@@ -139,9 +139,14 @@ pub(crate) fn leaks(unheard: &[String], played: &Played) -> Vec<String> {
     let log = serde_json::to_string(&played.books.log).unwrap().to_ascii_lowercase();
     let mut found = Vec::new();
     for (place, text) in [("the model", &heard), ("the vault's words", &words), ("the log", &log)] {
-        let mut payments = played.requests.iter().filter_map(|request| request.payment());
-        if payments.any(|(_, value)| text.contains(&value.to_ascii_lowercase())) {
+        let sent = played.requests.iter().filter_map(|request| request.payment()).map(|(_, value)| value);
+        let mut payments = sent.chain(played.redeemed.iter().map(String::as_str));
+        if payments.any(|value| text.contains(&value.to_ascii_lowercase())) {
             found.push(format!("a payment header reached {place}"));
+        }
+        let mut handles = played.answers.iter().filter_map(|told| told.get("handle")).filter_map(Value::as_str);
+        if place != "the model" && handles.any(|handle| text.contains(handle)) {
+            found.push(format!("a handle reached {place}"));
         }
         if holds_signature(text) {
             found.push(format!("a signature reached {place}"));

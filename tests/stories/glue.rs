@@ -12,7 +12,9 @@ use bursar_policy::Site;
 use bursar_vault::client::{ClientFault, GlueClient};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{Attach, Delivery, GlueRefusal, PaymentHeader, Report};
-use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::seller::Request;
 use crate::story::Glue as Does;
@@ -20,7 +22,7 @@ use crate::story::Glue as Does;
 /// The browser: where the seller is, whom it trusts, and what the seller was asked before.
 pub(crate) struct Browser {
     pub(crate) port: u16,
-    pub(crate) trust: Arc<ClientConfig>,
+    pub(crate) authority_pem: String,
     pub(crate) asked: Arc<Mutex<Vec<Request>>>,
 }
 
@@ -28,6 +30,7 @@ pub(crate) struct Browser {
 pub(crate) struct Glue {
     line: UnixStream,
     work: Option<JoinHandle<()>>,
+    headers: Arc<Mutex<Vec<String>>>,
 }
 
 impl Glue {
@@ -35,16 +38,23 @@ impl Glue {
     pub(crate) fn start(profile: &Profile, does: Does, browser: Browser) -> Self {
         let (client, _) = GlueClient::connect(profile, None).unwrap();
         let line = client.stream().try_clone().unwrap();
+        let headers = Arc::<Mutex<Vec<String>>>::default();
+        let kept = Arc::clone(&headers);
         let work = std::thread::spawn(move || {
             while let Ok(task) = client.next() {
-                match task.map(|task| serve(&client, &browser, does, &task)) {
+                match task.map(|task| serve(&client, &browser, does, &task, &kept)) {
                     None | Some(Ok(Life::GoesOn)) => {}
                     Some(Ok(Life::Ends)) => return,
                     Some(Err(fault)) => panic!("the glue met {fault}"),
                 }
             }
         });
-        Self { line, work: Some(work) }
+        Self { line, work: Some(work), headers }
+    }
+
+    /// The value of every header that it was given.
+    pub(crate) fn headers(&self) -> Vec<String> {
+        self.headers.lock().unwrap().clone()
     }
 }
 
@@ -64,7 +74,14 @@ enum Life {
     Ends,
 }
 
-fn serve(glue: &GlueClient, browser: &Browser, does: Does, task: &Attach) -> Result<Life, ClientFault> {
+fn serve(
+    glue: &GlueClient,
+    browser: &Browser,
+    does: Does,
+    task: &Attach,
+    headers: &Mutex<Vec<String>>,
+) -> Result<Life, ClientFault> {
+    let keep = |header: &PaymentHeader| headers.lock().unwrap().push(header.value().to_owned());
     let Attach { handle, url, .. } = task;
     match does {
         Does::Strays => {
@@ -76,14 +93,17 @@ fn serve(glue: &GlueClient, browser: &Browser, does: Does, task: &Attach) -> Res
         }
         Does::Dies => {
             glue.armed(handle)?;
-            glue.redeem(handle, url)?;
+            keep(&glue.redeem(handle, url)?);
             drop(glue.stream().shutdown(Shutdown::Both));
             return Ok(Life::Ends);
         }
         Does::Pays => {
             glue.armed(handle)?;
             match glue.redeem(handle, url) {
-                Ok(header) => drop(glue.report(handle, browser.ask(url, &header))?),
+                Ok(header) => {
+                    keep(&header);
+                    glue.report(handle, browser.ask(url, &header))?;
+                }
                 // The agent is told why.
                 Err(ClientFault::Said { code, .. }) if code == "refused" => {}
                 Err(fault) => return Err(fault),
@@ -94,6 +114,14 @@ fn serve(glue: &GlueClient, browser: &Browser, does: Does, task: &Attach) -> Res
 }
 
 impl Browser {
+    fn trust(&self) -> Arc<ClientConfig> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(self.authority_pem.as_bytes()).unwrap()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        Arc::new(config.with_root_certificates(roots).with_no_client_auth())
+    }
+
     /// Asks for the page with the payment on the request, and says what came back.
     fn ask(&self, url: &str, header: &PaymentHeader) -> Report {
         let site: Site = url.parse().unwrap();
@@ -103,7 +131,7 @@ impl Browser {
         let request = format!("{line}\r\n{said}{}: {}\r\n\r\n", header.name().as_str(), header.value());
         let name = site.host().to_string().try_into().unwrap();
         let tcp = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        let mut stream = StreamOwned::new(ClientConnection::new(Arc::clone(&self.trust), name).unwrap(), tcp);
+        let mut stream = StreamOwned::new(ClientConnection::new(self.trust(), name).unwrap(), tcp);
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
         // A seller may hang up without a farewell.

@@ -31,6 +31,8 @@ pub(crate) struct Played {
     /// Every byte that the model's side received.
     pub(crate) heard: Vec<u8>,
     pub(crate) requests: Vec<Request>,
+    /// The value of every header that a browser's glue was given.
+    pub(crate) redeemed: Vec<String>,
     /// What the seller had to say, placeholders filled in.
     pub(crate) replies: Vec<Vec<u8>>,
     pub(crate) lookups: Vec<String>,
@@ -55,7 +57,7 @@ async fn play_to_the_end(story: &Story) -> Played {
     let stall_port = stall.port();
     let seller = stall.open(papers.acceptor, replies.clone(), story.want.before.together);
 
-    let browser = Browser { port: stall_port, trust: papers.trust, asked: seller.heard() };
+    let browser = Browser { port: stall_port, authority_pem: papers.authority_pem, asked: seller.heard() };
     let glue = before.glue.map(|does| Glue::start(&sandbox.profile, does, browser));
 
     let resolver = Script::new(story.names.clone());
@@ -72,9 +74,11 @@ async fn play_to_the_end(story: &Story) -> Played {
     } else {
         call_in_turn(story, &fill, &mut client, &sandbox).await
     };
+    let redeemed = glue.as_ref().map(Glue::headers).unwrap_or_default();
     drop(glue);
     Played {
         answers,
+        redeemed,
         heard: client.hang_up().await,
         requests: seller.requests(),
         replies,

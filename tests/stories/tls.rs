@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
-use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 
-/// An authority's certificate, an acceptor for the sellers that it vouches for, and what trusts them.
+/// An authority's certificate, and an acceptor for the sellers that it vouches for.
 pub(crate) struct Papers {
     pub(crate) authority_pem: String,
     pub(crate) acceptor: TlsAcceptor,
-    pub(crate) trust: Arc<ClientConfig>,
 }
 
 impl Papers {
@@ -20,10 +19,7 @@ impl Papers {
         let authority_key = KeyPair::generate().unwrap();
         let mut authority = CertificateParams::new(Vec::new()).unwrap();
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let own = authority.self_signed(&authority_key).unwrap();
-        let authority_pem = own.pem();
-        let mut roots = RootCertStore::empty();
-        roots.add(own.der().clone()).unwrap();
+        let authority_pem = authority.self_signed(&authority_key).unwrap().pem();
         let key = KeyPair::generate().unwrap();
         let issuer = Issuer::new(authority, authority_key);
         let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &issuer).unwrap();
@@ -35,11 +31,6 @@ impl Papers {
             .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
             .unwrap();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let trust = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        Self { authority_pem, acceptor: TlsAcceptor::from(Arc::new(config)), trust: Arc::new(trust) }
+        Self { authority_pem, acceptor: TlsAcceptor::from(Arc::new(config)) }
     }
 }
