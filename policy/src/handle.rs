@@ -112,6 +112,7 @@ mod tests {
         {
             assert_eq!(wrong.parse::<Handle>(), Err(HandleFault), "{wrong}");
         }
+        assert_eq!(PageOpening::EVERY.map(PageOpening::as_str), ["navigate", "wait"]);
         assert_ne!(handle.digest(), Handle::from_random([0xac; RANDOM_BYTES]).digest());
         assert!(!handle.digest().to_string().contains("abab"));
     }

@@ -154,6 +154,12 @@ pub(super) fn not_prepared_again(signed: &Signed, rules: &Rules) -> Preparation 
 
 /// What became of a payment that a browser had in hand.
 pub(super) fn paid_by_a_browser(site: Site, past: &Past) -> Attachment {
+    if past.receipt.state == RowState::Voided {
+        return Attachment::Failed(Reason::new(
+            "not_signed",
+            "the wallet could not sign, so nothing was paid and the money is back; ask the operator to run `bursar log`",
+        ));
+    }
     let receipt = receipt(past.receipt.clone());
     let reason = match (past.receipt.outcome.as_str(), &past.delivery) {
         ("paid" | "paid_content_lost", _) => return Attachment::Paid { site, receipt },

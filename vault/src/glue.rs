@@ -121,7 +121,10 @@ impl GlueConversation {
         let who = Redeemer { handle, session: chair.session().clone(), site: Site::parse(url).ok() };
         let (reservation, signed, blank) = match self.vault.ledger.redeem(&who, &rules.rules, PATIENCE)? {
             Redeemed::First { reservation, blank } => {
-                let (reservation, signed) = self.vault.sign(*reservation, &key, &rules.rules)?;
+                let (reservation, signed) =
+                    self.vault.sign(*reservation, &key, &rules.rules).inspect_err(|_unsigned| {
+                        chair.say(&handle, Stage::Over);
+                    })?;
                 (Box::new(reservation), signed, blank)
             }
             Redeemed::Again { reservation, signed, blank } => (reservation, *signed, blank),
@@ -134,7 +137,10 @@ impl GlueConversation {
         };
         let header = header(&blank, &signed)?;
         chair.say(&handle, Stage::Redeemed);
-        self.redeemed = Some((handle, reservation));
+        if let Some((earlier, given_up)) = self.redeemed.replace((handle, reservation)) {
+            drop(given_up);
+            chair.say(&earlier, Stage::Over);
+        }
         Ok(GlueReply::Redeemed { header })
     }
 

@@ -73,6 +73,7 @@ impl AgentConversation {
                 }
                 Some(Stage::Posted | Stage::Given | Stage::Armed | Stage::Redeemed) => {
                     if self.peer.is_gone() || self.vault.is_ending().is_some() {
+                        self.vault.desk.withdraw(session, &digest);
                         return Err(trouble("gone", "nobody waits for this answer"));
                     }
                 }

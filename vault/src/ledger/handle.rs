@@ -248,7 +248,7 @@ impl Ledger {
     /// Ends every handle that is open, and gives back what is held: nobody knows who has them after a restart. Does not
     /// wait.
     pub(super) fn end_handles(&self) {
-        self.writer.tell(|tx| end_every(tx).map(drop));
+        self.writer.tell(|tx| end_every(tx, "the vault began anew"));
     }
 }
 
@@ -407,11 +407,9 @@ pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
     Ok(found.len())
 }
 
-fn end_every(tx: &Tx<'_>) -> Result<(), LedgerFault> {
-    for kept in list(tx.conn, EVERY_OPEN, [])? {
-        close(tx, &kept, "the vault began anew")?;
-    }
-    Ok(())
+/// Ends every open handle, for this reason, and gives back what is held.
+pub(super) fn end_every(tx: &Tx<'_>, why: &str) -> Result<(), LedgerFault> {
+    list(tx.conn, EVERY_OPEN, [])?.iter().try_for_each(|kept| close(tx, kept, why))
 }
 
 /// Ends an open handle. What was only held is given back: nobody was ever asked to sign it, which the row itself proves,

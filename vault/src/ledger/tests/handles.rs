@@ -120,6 +120,21 @@ fn a_restart_ends_every_handle_that_is_open() {
 }
 
 #[test]
+fn a_clock_that_is_set_back_ends_what_was_drawn_in_the_mistaken_future() {
+    let world = world();
+    world.time.set_wall(world.time.now_s() + 86_400);
+    assert!(matches!(world.claim(errand("a")), Claim::Refused(_)), "a leap shuts the ledger");
+    world.ledger().unlatch().unwrap();
+    let (handle, _) = world.hold(errand("a"), CENT).unwrap();
+    world.time.set_wall(world.time.now_s() - 86_400);
+    world.ledger().sweep().unwrap();
+    world.ledger().unlatch().unwrap();
+    assert_eq!(not(world.redeem(handle, "a")), Unredeemable::Expired);
+    assert_eq!(world.spent(), money("0.00 USD"));
+    world.ledger().verify().unwrap();
+}
+
+#[test]
 fn everything_is_asked_again_when_a_handle_is_redeemed() {
     let world = World::new("", "10 USD");
     let (handle, _) = world.hold(errand("a"), CENT).unwrap();
