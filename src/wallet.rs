@@ -15,11 +15,14 @@ use bursar_policy::errand::{Errand, QuoteId, SessionName};
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::{Rules, Setting};
 use bursar_policy::terms::Terms;
+use bursar_policy::{Handle, PageOpening};
+use bursar_vault::blank::Blank;
 use bursar_vault::guarded::{self, GuardFault};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::frame::{self, FrameFault, HEADER_BYTES};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, PROTOCOL, Recalled, Receipt, Released, Report, Signed, Status, Wanted, Welcome,
+    AgentAsk, AgentReply, Attached, Claimed, PROTOCOL, Recalled, Receipt, Released, Report, Signed, Status, Wanted,
+    Welcome,
 };
 use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
@@ -286,6 +289,17 @@ pub struct Conversation {
     rules: Arc<Rules>,
 }
 
+/// Money that is set aside for a page.
+#[derive(Debug)]
+pub struct Set {
+    /// What the browser's glue redeems.
+    pub handle: Handle,
+    /// How many seconds it is good for.
+    pub expires_in_s: u64,
+    /// The payment.
+    pub receipt: Receipt,
+}
+
 /// A yes or the vault's reasons.
 pub type Answer<T> = Result<T, Vec<Refusal>>;
 
@@ -345,6 +359,45 @@ impl Conversation {
             .await?
         {
             AgentReply::Authorized(signed) => Ok(Ok(signed)),
+            AgentReply::Refused(reasons) => Ok(Err(reasons)),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Has the claimed page judged again and its money set aside. The claim ends with a yes.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when no answer came: money may be set aside, which comes back by itself. Nothing is signed.
+    pub async fn hold(&mut self, terms: &Terms, envelope: String, blank: Blank) -> Result<Answer<Set>, WalletFault> {
+        let rules = self.welcome.rules_digest;
+        match self.link.ask(&AgentAsk::Hold { terms: terms.clone(), envelope, blank, rules }).await? {
+            AgentReply::Held { handle, expires_in_s, receipt } => Ok(Ok(Set { handle, expires_in_s, receipt })),
+            AgentReply::Refused(reasons) => Ok(Err(reasons)),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Asks for a handle for the payment that the claim said to send again.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when there is none.
+    pub async fn hold_again(&mut self, blank: Blank) -> Result<Set, WalletFault> {
+        match self.link.ask(&AgentAsk::HoldAgain { blank }).await? {
+            AgentReply::Held { handle, expires_in_s, receipt } => Ok(Set { handle, expires_in_s, receipt }),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Has the session's glue pay for the page of `handle`; the answer is held back as long as `open` waits.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when the vault cannot be asked, or the handle is not good.
+    pub async fn attach(&mut self, handle: &Handle, open: PageOpening) -> Result<Answer<Attached>, WalletFault> {
+        match self.link.ask_patiently(&AgentAsk::Attach { handle: handle.clone(), open }).await? {
+            AgentReply::Attached(attached) => Ok(Ok(*attached)),
             AgentReply::Refused(reasons) => Ok(Err(reasons)),
             _ => Err(WalletFault::OutOfTurn),
         }
@@ -430,7 +483,8 @@ impl Link {
         }
     }
 
-    /// [`Self::ask`] for an answer that the vault may hold back: while an identical purchase is in flight elsewhere.
+    /// [`Self::ask`] for an answer that the vault may hold back: while an identical purchase is in flight elsewhere, or
+    /// while a browser is on its way.
     async fn ask_patiently<A: Serialize + Sync>(&mut self, ask: &A) -> Result<AgentReply, WalletFault> {
         match tokio::time::timeout(HELD_BACK, self.converse(ask)).await {
             Ok(answered) => answered,

@@ -5,6 +5,7 @@
 //! hold a signature, and every end says so with a receipt.
 
 mod authorities;
+mod browser;
 mod deliver;
 mod end;
 mod inspect;
@@ -18,9 +19,10 @@ mod visit;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use bursar_policy::{Digest, Errand, Money, Rules, Terms, Vetted, judge, may_visit};
+use bursar_policy::{Digest, Errand, Handle, Money, PageOpening, Rules, Terms, Vetted, judge, may_visit};
 use bursar_tools::payments::{
-    Content, Noticed, OtherMethod, Payments, Price, Purchase, Quote, Reason, Recall, Standing, Wanted,
+    Attachment, Content, Noticed, OtherMethod, Payments, Preparation, Price, Purchase, Quote, Reason, Recall, Standing,
+    Wanted,
 };
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
@@ -274,6 +276,14 @@ impl<R: Resolver + 'static> Payments for Buyer<R> {
         let mut other_method = None;
         let quote = self.price(&errand, body, &mut other_method).await;
         Noticed { answer: quote.unwrap_or_else(End::into_quote), other_method }
+    }
+
+    async fn prepare(&self, errand: Errand, progress: Progress) -> Preparation {
+        self.preparation(&errand, &progress).await.unwrap_or_else(End::into_preparation)
+    }
+
+    async fn attach(&self, handle: Handle, open: PageOpening) -> Attachment {
+        self.attachment(&handle, open).await.unwrap_or_else(End::into_attachment)
     }
 
     async fn status(&self) -> Standing {

@@ -23,7 +23,7 @@ pub use claim::{Claim, Settlement, read_claim};
 pub use envelope::{Envelope, EnvelopeFault};
 pub use header::HeaderView;
 pub use json::JsonFault;
-pub use payment::{PaymentHeader, Unsendable, payment_header};
+pub use payment::{Unsendable, blank, payment_header};
 pub use pointed::{Pointed, pointed};
 pub use rail::NotX402;
 pub use unreadable::{Place, Unreadable};

@@ -84,8 +84,9 @@ fn answers(found: &mut Found, want: &Want, played: &Played) {
         let framed = last.pointer("/seller_says/text").and_then(Value::as_str).unwrap_or_default();
         found.same(&format!("`{words}` is in seller_says"), &true, &framed.contains(words.as_str()));
     }
-    let may_be_signed = ["paid", "paid_content_lost", "unresolved"].contains(&want.outcome.as_str());
-    found.same("the answer has a receipt", &may_be_signed, &last.get("receipt").is_some());
+    let counted = ["paid", "paid_content_lost", "unresolved", "prepared", "armed"].contains(&want.outcome.as_str());
+    let has_receipt = counted || want.receipt.is_some();
+    found.same("the answer has a receipt", &has_receipt, &last.get("receipt").is_some());
     if let Some(wanted) = &want.receipt {
         receipt(found, wanted, &last["receipt"]);
     }
@@ -178,9 +179,14 @@ pub(crate) fn leaks(unheard: &[String], played: &Played) -> Vec<String> {
     let log = serde_json::to_string(&played.books.log).unwrap().to_ascii_lowercase();
     let mut found = Vec::new();
     for (place, text) in [("the model", &heard), ("the vault's words", &words), ("the log", &log)] {
-        let mut payments = played.requests.iter().filter_map(|request| request.payment());
-        if payments.any(|(_, value)| text.contains(&value.to_ascii_lowercase())) {
+        let sent = played.requests.iter().filter_map(|request| request.payment()).map(|(_, value)| value);
+        let mut payments = sent.chain(played.redeemed.iter().map(String::as_str));
+        if payments.any(|value| text.contains(&value.to_ascii_lowercase())) {
             found.push(format!("a payment header reached {place}"));
+        }
+        let mut handles = played.answers.iter().filter_map(|told| told.get("handle")).filter_map(Value::as_str);
+        if place != "the model" && handles.any(|handle| text.contains(handle)) {
+            found.push(format!("a handle reached {place}"));
         }
         if holds_signature(text) {
             found.push(format!("a signature reached {place}"));

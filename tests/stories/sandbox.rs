@@ -126,6 +126,10 @@ impl Sandbox {
     /// A person's word about the newest purchase that waits for one.
     pub(crate) fn says(&self, word: Word) {
         let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
+        if word == Word::Freeze {
+            operator.ask(&OperatorAsk::Freeze { reason: "odd bills".to_owned() }).unwrap();
+            return;
+        }
         let OperatorReply::Approvals { approvals, .. } = operator.ask(&OperatorAsk::Approvals).unwrap() else {
             panic!("the vault answered `approvals` out of turn");
         };
@@ -137,7 +141,7 @@ impl Sandbox {
         let ask = match word {
             Word::Approve => OperatorAsk::Approve { id: view.id, binding: view.binding, passphrase: passphrase() },
             Word::Deny => OperatorAsk::Deny { id: view.id },
-            Word::Nothing => return,
+            Word::Freeze | Word::Nothing => return,
         };
         assert!(matches!(operator.ask(&ask).unwrap(), OperatorReply::Decided(_)));
     }
@@ -165,12 +169,15 @@ impl Sandbox {
         let OperatorReply::Log(log) = operator.ask(&OperatorAsk::Log { limit: 500, after: Some(0) }).unwrap() else {
             panic!("the vault answered `log` out of turn");
         };
-        let exposed = log.iter().filter(|entry| entry.kind == "exposed").filter_map(|entry| entry.payment.clone());
+        let mut counted: Vec<PaymentId> = Vec::new();
+        for entry in log.iter().filter(|entry| ["held", "exposed"].contains(&entry.kind.as_str())) {
+            counted.extend(entry.payment.clone().filter(|id| !counted.contains(id)));
+        }
         let detail = |id| match operator.ask(&OperatorAsk::Payment { id }).unwrap() {
             OperatorReply::Payment(payment) => *payment,
             _ => panic!("the vault answered `payment` out of turn"),
         };
-        let payments = exposed.map(detail).collect();
+        let payments = counted.into_iter().map(detail).collect();
         let session = sessions(&operator).into_iter().next();
         Books { log, payments, session, words: words(&self.profile) }
     }

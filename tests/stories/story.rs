@@ -89,6 +89,7 @@ pub(crate) struct Want {
 pub(crate) enum Word {
     Approve,
     Deny,
+    Freeze,
     Nothing,
 }
 
@@ -148,6 +149,20 @@ pub(crate) struct Before {
     pub(crate) places: Option<u32>,
     #[serde(default)]
     pub(crate) together: bool,
+    #[serde(default)]
+    pub(crate) glue: Option<Glue>,
+}
+
+/// What the browser's glue does with each payment that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Glue {
+    /// Puts the payment on the browser's request, and reports.
+    Pays,
+    /// Wants the payment for other pages, then has no page for it.
+    Strays,
+    /// Redeems, and is killed before the browser's request goes out.
+    Dies,
 }
 
 /// `[before.mandate]`: what the budget is for.

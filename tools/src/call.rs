@@ -9,14 +9,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
+use crate::attach::{AttachAnswer, AttachOutcome};
 use crate::catalog::Which;
 use crate::fetch::{FetchAnswer, Outcome};
 use crate::payments::{Payments, Recall, Wanted};
+use crate::prepare::{PrepareAnswer, PrepareOutcome};
 use crate::progress::Progress;
 use crate::quote::{QuoteAnswer, QuoteOutcome};
 use crate::status::StatusAnswer;
 use crate::stored::{self, Asked, Young};
-use crate::{quote, status};
+use crate::{attach, prepare, quote, status};
 
 /// What the model is told, and the little that a log may say about it.
 #[derive(Clone, Debug)]
@@ -81,6 +83,31 @@ pub(crate) async fn run<P: Payments>(
             let is_error = answer.outcome == QuoteOutcome::Failed;
             Told::new(&answer, is_error)
         }
+        Which::Prepare => {
+            let errand = match prepare::read(arguments) {
+                Ok(errand) => errand,
+                Err(words) => return Told::new(&PrepareAnswer::unusable(*words), true),
+            };
+            let Ok(_place) = places.try_acquire() else {
+                return Told::new(&PrepareAnswer::refused(&[Refusal::TooManyInFlight]), false);
+            };
+            let site = errand.site.clone();
+            let answer = PrepareAnswer::new(&payments.prepare(errand, progress).await, &site);
+            let is_error = answer.outcome == PrepareOutcome::Failed;
+            Told::new(&answer, is_error)
+        }
+        Which::Attach => {
+            let (handle, open) = match attach::read(arguments) {
+                Ok(asked) => asked,
+                Err(words) => return Told::new(&AttachAnswer::unusable(*words), true),
+            };
+            let Ok(_place) = places.try_acquire() else {
+                return Told::new(&AttachAnswer::refused(&[Refusal::TooManyInFlight]), false);
+            };
+            let answer = AttachAnswer::new(&payments.attach(handle, open).await);
+            let is_error = answer.outcome == AttachOutcome::Failed;
+            Told::new(&answer, is_error)
+        }
         Which::Status => {
             if let Err(words) = status::read(arguments) {
                 return Told::new(&StatusAnswer::unusable(*words), true);
@@ -95,6 +122,8 @@ pub(crate) fn broken(which: Which) -> Told {
     match which {
         Which::Fetch => Told::new(&FetchAnswer::broken(), true),
         Which::Quote => Told::new(&QuoteAnswer::broken(), true),
+        Which::Prepare => Told::new(&PrepareAnswer::broken(), true),
+        Which::Attach => Told::new(&AttachAnswer::broken(), true),
         Which::Status => Told::new(&StatusAnswer::broken(), true),
     }
 }

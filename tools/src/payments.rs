@@ -10,10 +10,13 @@ use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, QuoteId, Sess
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::money::Money;
 use bursar_policy::refusal::Refusal;
-use bursar_policy::{Address, ChainId, Digest, Origin, Pointer};
+use bursar_policy::{Address, ChainId, Digest, Handle, Origin, PageOpening, Pointer};
 
+pub use self::browser::{Attachment, Preparation};
 use crate::progress::Progress;
 use crate::untrusted::SellerText;
+
+mod browser;
 
 /// One method a tool. Implemented by the shell of bursar, and by a fake in tests.
 ///
@@ -32,6 +35,12 @@ pub trait Payments: Send + Sync + 'static {
 
     /// Asks for the price and whether it would be paid. Never signs.
     fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> impl Future<Output = Noticed<Quote>> + Send;
+
+    /// Judges a page, and sets the money for it aside until a browser pays. Never signs.
+    fn prepare(&self, errand: Errand, progress: Progress) -> impl Future<Output = Preparation> + Send;
+
+    /// Has the browser's glue pay for the page of `handle`, and says how that went as far as `open` waits for it.
+    fn attach(&self, handle: Handle, open: PageOpening) -> impl Future<Output = Attachment> + Send;
 
     /// Reads how the wallet stands. Changes nothing.
     fn status(&self) -> impl Future<Output = Standing> + Send;

@@ -18,6 +18,7 @@ mod claim;
 
 mod approval;
 mod authorize;
+mod handle;
 mod standing;
 
 mod quote;
@@ -59,12 +60,13 @@ pub use self::authorize::{Ask, Counted};
 pub use self::claim::{CLAIMS_MAX, Claim, ClaimGuard};
 pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
 pub use self::fault::LedgerFault;
+pub use self::handle::{Drawn, HANDLE_LIFE_S, Handled, Held, Prepared, Redeemed, Redeemer, Unredeemable};
 pub use self::open::{KeyFile, LedgerPlace};
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Meant;
 pub use self::session::{Session, SessionOpened};
-pub use self::states::{EXPIRY_MARGIN_S, Exposed, Held, NotSigned, Reservation, RowState};
+pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};
 
 use self::writer::{Answer, Shared, Writer};
@@ -104,7 +106,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted. A ledger
+    /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted, except what
+    /// was only held: its handles are over. A ledger
     /// that is older than it was, put back from a copy, starts latched.
     ///
     /// # Errors
@@ -133,6 +136,7 @@ impl Ledger {
             _lock: lock,
         };
         ledger.note(Event::new(EventKind::Opened, concat!("bursar-vault ", env!("CARGO_PKG_VERSION"))));
+        ledger.end_handles();
         Ok(ledger)
     }
 

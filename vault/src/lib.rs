@@ -19,6 +19,7 @@ pub mod clock;
 pub mod failpoint;
 pub mod ledger;
 
+pub mod blank;
 pub mod keystore;
 pub mod passphrase;
 pub mod setup;
@@ -27,9 +28,12 @@ mod wallet;
 
 mod agent;
 pub mod client;
+mod desk;
+mod glue;
 mod operator;
 pub mod process;
 mod server;
+mod signing;
 pub mod socket;
 mod status;
 mod vault;

@@ -285,6 +285,12 @@ impl Profile {
     pub fn operator_sock(&self) -> PathBuf {
         self.run_dir().join("operator.sock")
     }
+
+    /// The socket for a browser's glue.
+    #[must_use]
+    pub fn glue_sock(&self) -> PathBuf {
+        self.run_dir().join("glue.sock")
+    }
 }
 
 fn own_uid() -> Result<u32, ProfileFault> {

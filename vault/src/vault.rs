@@ -1,5 +1,6 @@
 //! What every conversation of a running vault shares. Must never decide anything: it holds, and tells when to end.
 
+use crate::desk::Desk;
 use crate::guarded;
 use crate::ledger::Ledger;
 use crate::passphrase::PassphraseFault;
@@ -18,6 +19,7 @@ pub(crate) struct Vault {
     pub(crate) ledger: Ledger,
     pub(crate) wallet: Wallet,
     pub(crate) secrets: SecretStore,
+    pub(crate) desk: Arc<Desk>,
     rules: RwLock<Arc<RulesFile>>,
     ending: Mutex<Option<Ended>>,
     ended: Condvar,
@@ -43,6 +45,7 @@ impl Vault {
             ledger,
             secrets,
             wallet,
+            desk: Arc::default(),
             rules: RwLock::new(Arc::new(rules)),
             ending: Mutex::new(None),
             ended: Condvar::new(),

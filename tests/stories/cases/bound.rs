@@ -130,7 +130,10 @@ const BOUND: &[(&str, &[&str])] = &[
         ],
     ),
     ("LG-047", &["settled_never_regresses", "a_late_claim_settles_what_was_presumed_spent_and_counts_it_once"]),
-    ("LG-048", &["held_money_can_be_released_and_runs_out_by_itself", "the_database_itself_refuses_another_story"]),
+    (
+        "LG-048",
+        &["a_handle_that_runs_out_gives_the_money_back_with_proof", "the_database_itself_refuses_another_story"],
+    ),
     // The conversation with the client.
     ("MC-001", &["each_bad_line_is_answered_and_the_next_good_one_too", "a_variable_that_is_no_key_is_no_reason"]),
     ("MC-002", &["a_panic_is_an_answer_and_frees_its_place", "a_panic_is_a_fault_and_not_the_end"]),

@@ -12,6 +12,7 @@ mod shape;
 mod shell;
 
 mod answers;
+mod browser;
 mod catalog;
 mod eras;
 mod lifecycle;

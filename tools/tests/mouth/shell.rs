@@ -4,10 +4,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
-use bursar_policy::{Address, ChainId, Digest, Method, Refusal, Scope, Window};
+use bursar_policy::{Address, ChainId, Digest, Handle, Method, PageOpening, Refusal, Scope, Window};
 use bursar_tools::payments::{
-    Books, Content, ContentKind, Field, FieldValue, LimitLine, Noticed, OtherMethod, PaymentState, Price, Purchase,
-    Quote, Reason, Recall, Receipt, SessionLine, SessionState, Shown, Standing, View, Wanted,
+    Attachment, Books, Content, ContentKind, Field, FieldValue, LimitLine, Noticed, OtherMethod, PaymentState,
+    Preparation, Price, Purchase, Quote, Reason, Recall, Receipt, SessionLine, SessionState, Shown, Standing, View,
+    Wanted,
 };
 use bursar_tools::{Payments, Progress, SellerText, Stage};
 use tokio::sync::watch;
@@ -174,6 +175,63 @@ impl Payments for Shell {
         }
     }
 
+    async fn prepare(&self, errand: Errand, progress: Progress) -> Preparation {
+        self.asked.lock().unwrap().push((errand.clone(), None));
+        progress.at(Stage::Authorizing);
+        let held = Receipt { state: PaymentState::Held, ..receipt() };
+        match errand.site.path() {
+            "/paid" => Preparation::Prepared { handle: handle(1), expires_in_s: 90, receipt: held },
+            "/again" => Preparation::Prepared {
+                handle: handle(1),
+                expires_in_s: 90,
+                receipt: Receipt { repeat: true, state: PaymentState::Exposed, ..receipt() },
+            },
+            "/free" => Preparation::Free { note: None },
+            "/not-x402" => {
+                Preparation::Free { note: Some(Reason::new("not_x402_html", "the seller answered 402 with a page")) }
+            }
+            "/repeat" => Preparation::Paid { receipt: Receipt { repeat: true, ..receipt() } },
+            "/unresolved" => Preparation::Unresolved {
+                receipt: Receipt { repeat: true, state: PaymentState::Exposed, ..receipt() },
+                reason: Reason::new("unresolved_before", "nobody wrote down what the seller answered"),
+            },
+            "/approval" => {
+                Preparation::NeedsApproval { approval: ApprovalId::from_random([3; 16]), expires_s: 1_796_000_000 }
+            }
+            "/redirect" => Preparation::Refused {
+                refusals: vec![Refusal::RedirectRefused {
+                    status: 302,
+                    location: bursar_policy::Quoted::of(&self.words.lock().unwrap()),
+                }],
+            },
+            "/refused" => Preparation::Refused { refusals: vec![Refusal::NoOffers] },
+            "/failed" => Preparation::Failed(Reason::new("tls_failed", "the seller has no valid certificate")),
+            "/panic" => panic!("a fault of the shell"),
+            other => panic!("the shell prepares nothing for {other}"),
+        }
+    }
+
+    async fn attach(&self, handle_given: Handle, open: PageOpening) -> Attachment {
+        let site = bursar_policy::Site::parse("https://shop.example/paid?secret=1").unwrap();
+        let held = Receipt { state: PaymentState::Held, ..receipt() };
+        let reason = |code| Reason::new(code, "the browser did not do it");
+        let handles: Vec<Handle> = (1..=6).map(handle).collect();
+        match handles.iter().position(|known| *known == handle_given) {
+            Some(0) if open == PageOpening::Wait => Attachment::Armed { site, receipt: held, expires_in_s: 80 },
+            Some(0) => Attachment::Paid { site, receipt: receipt() },
+            Some(1) => Attachment::Unresolved {
+                site,
+                receipt: Receipt { state: PaymentState::Exposed, ..receipt() },
+                reason: reason("browser_silent"),
+            },
+            Some(2) => Attachment::NotYet { site, receipt: held, expires_in_s: 80, reason: reason("no_browser_glue") },
+            Some(3) => Attachment::Refused { refusals: vec![Refusal::Frozen] },
+            Some(4) => Attachment::Paid { site, receipt: Receipt { repeat: true, ..receipt() } },
+            Some(5) => panic!("a fault of the shell"),
+            _ => Attachment::Failed(Reason::new("handle_unknown", "no such handle is known")),
+        }
+    }
+
     async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Noticed<Quote> {
         self.asked.lock().unwrap().push((errand.clone(), body));
         let quote = match errand.site.path() {
@@ -276,4 +334,9 @@ fn content(kind: &str, shown: Shown) -> Content {
         truncated: false,
         shown,
     }
+}
+
+/// A handle that the shell knows.
+pub(crate) fn handle(byte: u8) -> Handle {
+    Handle::from_random([byte; 24])
 }

@@ -3,7 +3,7 @@
 use bursar_policy::authorization::Authorization;
 use bursar_policy::chain::Address;
 use bursar_policy::digest::Digest;
-use bursar_policy::errand::{Method, PaymentId, PurchaseId, SessionId};
+use bursar_policy::errand::{Errand, Method, PaymentId, PurchaseId, SessionId};
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::{Currency, Money};
 use bursar_policy::quoted::Quoted;
@@ -67,8 +67,9 @@ macro_rules! select {
 
 pub(super) const BY_ID: &str = select!("WHERE id = ?1");
 pub(super) const BY_IDENTITY: &str = select!("WHERE identity = ?1 ORDER BY seq DESC LIMIT 1");
-pub(super) const DUE: &str =
-    select!("WHERE state IN ('held', 'exposed') AND valid_before <= ?1 ORDER BY valid_before LIMIT 64");
+pub(super) const DUE: &str = select!(
+    "WHERE state IN ('held', 'exposed') AND state = 'exposed' AND valid_before <= ?1 ORDER BY valid_before LIMIT 64"
+);
 pub(super) const OPEN_OF_SESSION: &str =
     select!("WHERE state IN ('held', 'exposed') AND session = ?1 ORDER BY seq DESC LIMIT ?2");
 pub(super) const OPEN: &str = select!("WHERE state IN ('held', 'exposed') ORDER BY valid_before DESC LIMIT ?1");
@@ -102,6 +103,12 @@ const INSERT_TAG: &str = "INSERT INTO payment_tag (payment, tag) VALUES (?1, ?2)
 pub(super) const TAGS: &str = "SELECT tag FROM payment_tag WHERE payment = ?1 ORDER BY tag";
 
 impl Payment {
+    /// What it was asked for by, as far as that is kept: the caller's ceiling, quote and doubt were heard when it was
+    /// counted. It is the same purchase only where no body and no headers went along.
+    pub(super) fn errand(&self) -> Errand {
+        Errand { purchase_id: self.purchase_id.clone(), ..Errand::new(self.site.clone(), self.method) }
+    }
+
     /// What limits may ask about it.
     pub(super) fn facts(&self) -> PaymentFacts {
         PaymentFacts {

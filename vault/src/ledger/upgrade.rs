@@ -18,7 +18,7 @@ pub(super) fn from(conn: &mut Connection, version: i64) -> Result<(), LedgerFaul
             overdue::begins(&transaction, &payment)?;
         }
         // New with version 3: what is known of hosts.
-        if acquaintance::counts(&payment) {
+        if version < 3 && acquaintance::counts(&payment) {
             acquaintance::learn(&transaction, &payment)?;
         }
         Ok(())

@@ -7,6 +7,7 @@ mod conversation;
 mod crash;
 mod doors;
 mod frames;
+mod glue;
 mod home;
 mod mandates;
 mod rights;

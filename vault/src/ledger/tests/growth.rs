@@ -4,7 +4,8 @@ use rusqlite::{Connection, Rows, Statement, StatementStatus, params};
 
 use super::world::{CENT, START, World, errand};
 use crate::ledger::{
-    Answer, LedgerFault, acquaintance, approval, breaker, claim, events, meta, overdue, rows, session, tally, view,
+    Answer, LedgerFault, acquaintance, approval, breaker, claim, events, handle, meta, overdue, rows, session, tally,
+    view,
 };
 
 /// Every query on the way of a claim, an authorization, a report and a status, with something to bind.
@@ -36,11 +37,15 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (acquaintance::ANY_FAMILIAR, vec!["https://api.example.com"]),
         (acquaintance::FAMILIAR, vec!["https://api.example.com", "asset", "none"]),
         (acquaintance::ALIKE, vec!["api.example.com", "16"]),
-        (acquaintance::LAST_BOUGHT, vec!["none"]),
+        (acquaintance::LAST_BOUGHT, vec!["none", "none"]),
         (acquaintance::FIRST_BOUGHT, vec!["none", "USD"]),
         (approval::DUE, vec!["1"]),
         (approval::OPEN_OF_BINDING, vec!["none", "1"]),
         (approval::WAITING_OF_SESSION, vec![id, "1"]),
+        (approval::USED_BY, vec!["none"]),
+        (handle::BY_DIGEST, vec!["none"]),
+        (handle::OPEN_OF_PAYMENT, vec!["none"]),
+        (handle::DUE, vec!["1"]),
         (approval::OF_REQUEST, vec![id, "GET", "https://api.example.com/", "none"]),
         (view::LOG_NEWEST, vec!["20"]),
         (view::LOG_AFTER, vec!["3", "20"]),

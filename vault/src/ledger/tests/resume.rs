@@ -9,7 +9,7 @@ use bursar_policy::rules::Rules;
 
 use super::unresolved::{ask, shut};
 use super::world::{LIFE_S, START, World, answered, errand, errand_at, money, rules_with, settled, silence};
-use crate::ledger::{Answer, Claim, EXPIRY_MARGIN_S, Exposed, LedgerFault, Meant, Reservation};
+use crate::ledger::{Answer, Claim, EXPIRY_MARGIN_S, LedgerFault, Meant, Reservation};
 use crate::protocol::{Lost, Resumable, Resumed};
 
 const ORIGIN: &str = "https://api.example.com";
@@ -29,7 +29,7 @@ fn payee(byte: u8) -> String {
 }
 
 /// A payment that runs out without a word.
-fn lose(world: &World, errand: Errand, payee: u8) -> Reservation<Exposed> {
+fn lose(world: &World, errand: Errand, payee: u8) -> Reservation {
     let exposed = ask(world, errand, payee).unwrap();
     world.sign(&exposed);
     world.time.pass(LIFE_S + EXPIRY_MARGIN_S);
