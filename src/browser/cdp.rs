@@ -111,12 +111,12 @@ impl Cdp {
     /// # Errors
     ///
     /// The future's: [`CdpFault`].
-    pub fn call(
+    pub fn call<P: Serialize>(
         &self,
         session: Option<&Session>,
         method: &'static str,
-        params: impl Serialize,
-    ) -> impl Future<Output = Result<Value, CdpFault>> + use<> {
+        params: P,
+    ) -> impl Future<Output = Result<Value, CdpFault>> + use<P> {
         let id = self.last.fetch_add(1, Ordering::Relaxed);
         let answer = self.waiting.expect(id);
         let call = Call { id, method, params, session };

@@ -35,6 +35,7 @@ use crate::wallet::{Conversation, Wallet};
 use crate::wire::{Demand, Envelope};
 use deliver::Paying;
 use end::End;
+pub(crate) use deliver::settlement;
 pub use inspect::{Inspection, Verdict};
 pub use offer::Pauses;
 use visit::{Seen, Visit};
