@@ -17,8 +17,8 @@ pub enum Event {
         session: Session,
         /// The page.
         page: PageId,
-        /// It was just made and does nothing until it is told to go on.
-        waits: bool,
+        /// What it does meanwhile.
+        state: State,
     },
     /// A page is no longer ours to see: it was closed, or it crashed.
     Detached {
@@ -34,6 +34,15 @@ pub enum Event {
         /// The request.
         request: RequestId,
     },
+}
+
+/// What a page does while we attach to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Whatever it did before.
+    Runs,
+    /// Nothing: it was just made, and waits to be told to go on.
+    Waits,
 }
 
 /// A page: the DevTools protocol's target id, which is also the id of its main frame.
@@ -178,8 +187,8 @@ impl Event {
         match method {
             "Target.attachedToTarget" => {
                 let AttachedToTarget { session_id, target_info, waiting_for_debugger } = parsed(params)?;
-                let page = target_info.target_id;
-                Some(Self::Attached { session: session_id, page, waits: waiting_for_debugger })
+                let state = if waiting_for_debugger { State::Waits } else { State::Runs };
+                Some(Self::Attached { session: session_id, page: target_info.target_id, state })
             }
             "Target.detachedFromTarget" => {
                 let DetachedFromTarget { session_id } = parsed(params)?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::cdp::{Cdp, CdpFault, Session};
-use super::event::{Held, PageId, TargetInfo};
+use super::event::{Held, PageId, State, TargetInfo};
 use super::wanted::Wanted;
 
 /// Pages under watch, each with the requests for one URL held.
@@ -49,7 +49,7 @@ impl<'a> Pages<'a> {
         for page in self.pages_of(wanted).await? {
             let session = self.attach(&page).await?;
             if self.is_visible(&session).await {
-                return self.watch(session, page).await;
+                return self.watch(session, page, State::Runs).await;
             }
             self.detach(&session).await;
             hidden = Some(page);
@@ -59,13 +59,14 @@ impl<'a> Pages<'a> {
             None => self.new_page().await?,
         };
         let session = self.attach(&page).await?;
-        self.watch(session, page).await
+        self.watch(session, page, State::Runs).await
     }
 
     /// Holds every request for the URL on this page, past the cache and past the page's service worker.
     ///
-    /// All calls go out before the first answer: a page that waits to be told to go on answers some of them only then.
-    pub(super) async fn watch(&mut self, session: Session, page: PageId) -> Result<Session, CdpFault> {
+    /// All calls go out before the first answer. A page that waits answers some of them only when it goes on, and its
+    /// first request may be held before that, so it is not waited for.
+    pub(super) async fn watch(&mut self, session: Session, page: PageId, state: State) -> Result<Session, CdpFault> {
         let stages = ["Request", "Response"].map(|stage| json!({ "urlPattern": self.pattern, "requestStage": stage }));
         let hold = json!({ "handleAuthRequests": true, "patterns": stages });
         let call = |method, params: Value| self.cdp.call(Some(&session), method, params);
@@ -77,8 +78,10 @@ impl<'a> Pages<'a> {
             call("Runtime.runIfWaitingForDebugger", json!({})),
         ];
         held.await?;
-        for setting in settings {
-            setting.await?;
+        if state == State::Runs {
+            for setting in settings {
+                setting.await?;
+            }
         }
         self.watched.insert(session.clone(), page);
         Ok(session)

@@ -127,9 +127,9 @@ impl Payment<'_> {
         pages.attach_all().await?;
         // The browser has told of every open page before it answered.
         while let Ok(event) = self.events.try_recv() {
-            if let Event::Attached { session, page, .. } = event {
+            if let Event::Attached { session, page, state } = event {
                 // A page that goes in this moment is no reason to give up the others.
-                drop(pages.watch(session, page).await);
+                drop(pages.watch(session, page, state).await);
             }
         }
         self.armed().await
@@ -144,8 +144,8 @@ impl Payment<'_> {
     async fn until_asked(&mut self, pages: &mut Pages<'_>, end: Option<Instant>) -> Result<Box<Held>, GlueRefusal> {
         loop {
             match self.next(end).await? {
-                Event::Attached { session, page, .. } if self.wanted.open() == PageOpening::Wait => {
-                    drop(pages.watch(session, page).await);
+                Event::Attached { session, page, state } if self.wanted.open() == PageOpening::Wait => {
+                    drop(pages.watch(session, page, state).await);
                 }
                 Event::Attached { .. } => {}
                 Event::Detached { session } => {
@@ -242,7 +242,7 @@ impl Payment<'_> {
                     self.decide(&session, &request, "CancelAuth");
                 }
                 Ok(Event::Challenged { session, request }) => self.decide(&session, &request, "Default"),
-                Ok(Event::Attached { session, page, .. }) => drop(pages.watch(session, page).await),
+                Ok(Event::Attached { session, page, state }) => drop(pages.watch(session, page, state).await),
                 Ok(Event::Detached { session }) => {
                     pages.forget(&session);
                     if session == paid.session {

@@ -14,10 +14,10 @@ use bursar::browser::launch;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{interval, timeout};
 
 use crate::seller::{HOST, OTHER, Seller};
-use crate::stage::PATIENCE;
+use crate::stage::{LOOK_AGAIN, PATIENCE};
 
 /// Writes a program that starts the installed Chromium so that it reaches nothing but `seller`, and trusts it.
 ///
@@ -98,11 +98,18 @@ impl Chromium {
         self.page(made["targetId"].as_str().unwrap()).await
     }
 
-    /// The page with an address.
+    /// The page with an address, once there is one.
     pub(crate) async fn page_at(&self, url: &str) -> Page<'_> {
-        let targets = self.targets().await;
-        let found = targets.iter().find(|target| target["url"] == url);
-        let found = found.unwrap_or_else(|| panic!("no page at {url}: {targets:?}"));
+        let mut tick = interval(LOOK_AGAIN);
+        let found = timeout(PATIENCE, async {
+            loop {
+                tick.tick().await;
+                if let Some(found) = self.targets().await.into_iter().find(|target| target["url"] == url) {
+                    return found;
+                }
+            }
+        });
+        let found = found.await.unwrap_or_else(|_| panic!("no page at {url}"));
         self.page(found["targetId"].as_str().unwrap()).await
     }
 

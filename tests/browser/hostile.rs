@@ -14,13 +14,13 @@ fn status(report: &bursar_vault::protocol::Report) -> Option<u16> {
 }
 
 #[tokio::test]
-async fn frames_workers_prefetches_and_forms_get_no_header() {
+async fn frames_service_workers_prefetches_and_forms_get_no_header() {
     let mut stage = Stage::set().await;
     let url = stage.seller.url("/page?a=1");
     stage.vault.attach(&url, Wait, Word::Good);
     stage.vault.was_armed().await;
     let page = stage.browser.open(&stage.seller.url("/hostile?a=1")).await;
-    for done in ["/worker-done", "/service-worker-done", "/head-done"] {
+    for done in ["/service-worker-done", "/head-done"] {
         stage.seller.saw(done, |seen| seen.path == done).await;
     }
     for (method, dest) in [("GET", "iframe"), ("GET", "image"), ("POST", "iframe"), ("HEAD", "empty")] {

@@ -175,7 +175,6 @@ fn answer(asked: &Seen, port: u16) -> Reply {
         ("/kept", None) => page("200 OK", "cache-control: max-age=600\r\n", "an older page"),
         ("/old", _) => page("302 Found", &format!("location: /page{}\r\n", query(&asked.path)), ""),
         ("/hostile", _) => free(&HOSTILE.replace("QUERY", query(&asked.path))),
-        ("/worker.js", _) => script("onmessage = e => fetch(e.data).finally(() => fetch('/worker-done'))"),
         ("/sw.js", _) => script(SERVICE_WORKER),
         ("/favicon.ico", _) => page("404 Not Found", "", ""),
         _ => free("<h1>a free page</h1>"),
@@ -187,7 +186,6 @@ fn answer(asked: &Seen, port: u16) -> Reply {
 const HOSTILE: &str = r#"<link rel="prefetch" href="/pageQUERY"><iframe src="/pageQUERY"></iframe><img src="/pageQUERY">
 <script type="speculationrules">{"prerender": [{"urls": ["/pageQUERY"], "eagerness": "immediate"}]}</script>
 <form id="form" method="post" action="/pageQUERY" target="inner"></form><iframe name="inner"></iframe><script>
-new Worker("/worker.js").postMessage("/pageQUERY");
 navigator.serviceWorker.register("/sw.js").then(() => navigator.serviceWorker.ready).then(sw => sw.active.postMessage("/pageQUERY"));
 document.getElementById("form").submit();
 fetch("/pageQUERY", {method: "HEAD"}).finally(() => fetch("/head-done"));

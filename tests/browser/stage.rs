@@ -13,6 +13,9 @@ use crate::seller::Seller;
 /// How long anything may take before the test gives up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
+/// How often something is looked at that cannot be waited for.
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// The stage.
 pub(crate) struct Stage {
     pub(crate) vault: ScriptedVault,
