@@ -63,20 +63,21 @@ impl Browser {
 
     async fn start(&self, profile: &Profile, vault: GlueClient) -> Result<Exit, Stop> {
         let windows = if self.headless { Windows::Headless } else { Windows::Shown };
+        let stop = serve::told_to_stop()?;
         let launch = Launch { program: self.executable.clone(), windows, folder: self.user_data_dir.clone() };
         let mut browser = launch.start(profile).await?;
         tracing::info!("the browser is ready, and open to nobody else; end it with Ctrl-C");
-        let ended = browser::serve(&browser.cdp, &mut browser.events, vault, profile.setting(), serve::told_to_stop()?);
-        let ended = ended.await;
+        let ended = browser::serve(&browser.cdp, &mut browser.events, vault, profile.setting(), stop).await;
         browser.close().await;
         Ok(ended.map(|()| Exit::Done)?)
     }
 }
 
 async fn join(endpoint: &Endpoint, profile: &Profile, vault: GlueClient) -> Result<Exit, Stop> {
+    let stop = serve::told_to_stop()?;
     let (cdp, mut events) = endpoint.join().await?;
     tracing::info!("joined the browser; whatever else is joined to it sees what it sends");
-    let ended = browser::serve(&cdp, &mut events, vault, profile.setting(), serve::told_to_stop()?).await;
+    let ended = browser::serve(&cdp, &mut events, vault, profile.setting(), stop).await;
     Ok(ended.map(|()| Exit::Done)?)
 }
 
