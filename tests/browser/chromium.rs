@@ -23,8 +23,11 @@ use crate::stage::{LOOK_AGAIN, PATIENCE};
 ///
 /// What is different here from how a person starts it is in this one place, and never in the program under test.
 pub(crate) fn wrapper(folder: &Path, seller: &Seller) -> PathBuf {
-    let chromium = launch::installed().unwrap_or_else(|| {
-        panic!("these tests need a Chromium, and none is installed: install one (Debian: `apt-get install chromium`)")
+    let chromium = launch::installed().or_else(brought).unwrap_or_else(|| {
+        panic!(
+            "these tests need a Chromium, and none is installed: install one (Debian: `apt-get install chromium`), or \
+             run `cd tests/chromium && npm ci && node bring.mjs`"
+        )
     });
     let path = folder.join("chromium");
     let lines = format!(
@@ -37,6 +40,12 @@ pub(crate) fn wrapper(folder: &Path, seller: &Seller) -> PathBuf {
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path).unwrap();
     file.write_all(lines.as_bytes()).unwrap();
     path
+}
+
+/// What `tests/chromium/bring.mjs` unpacked.
+fn brought() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tests/chromium/chromium");
+    path.exists().then_some(path)
 }
 
 /// A browser with a debugging port. It ends with this.
