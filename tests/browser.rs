@@ -8,14 +8,20 @@
     reason = "a test that cannot go on says so and stops"
 )]
 
+#[path = "browser/agent.rs"]
+mod agent;
 #[path = "browser/chromium.rs"]
 mod chromium;
 #[path = "browser/endings.rs"]
 mod endings;
+#[path = "crash/farewell.rs"]
+mod farewell;
 #[path = "browser/glue.rs"]
 mod glue;
 #[path = "browser/hostile.rs"]
 mod hostile;
+#[path = "browser/household.rs"]
+mod household;
 #[path = "browser/one_request.rs"]
 mod one_request;
 #[path = "browser/scripted_vault.rs"]
@@ -26,3 +32,5 @@ mod seller;
 mod stage;
 #[path = "browser/start.rs"]
 mod start;
+#[path = "browser/whole.rs"]
+mod whole;

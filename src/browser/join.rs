@@ -164,10 +164,12 @@ mod tests {
         ] {
             assert_eq!(read(text).unwrap().address, address.parse().unwrap(), "{text}");
         }
-        for far in ["http://192.168.1.4:9222", "http://0.0.0.0:9222", "http://a.example:9222", "http://[2001:db8::1]:1"] {
+        for far in ["http://192.168.1.4:9222", "http://0.0.0.0:9222", "http://a.example:9222", "http://[2001:db8::1]:1"]
+        {
             assert!(matches!(read(far), Err(JoinFault::NotLoopback(_))), "{far}");
         }
-        for wrong in ["", "9222", "127.0.0.1:9222", "https://127.0.0.1:9222", "http://127.0.0.1", "ws://127.0.0.1:1/x"] {
+        for wrong in ["", "9222", "127.0.0.1:9222", "https://127.0.0.1:9222", "http://127.0.0.1", "ws://127.0.0.1:1/x"]
+        {
             assert!(matches!(read(wrong), Err(JoinFault::NotAnAddress(_))), "{wrong}");
         }
     }

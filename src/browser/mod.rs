@@ -22,8 +22,8 @@ use tokio::sync::mpsc;
 
 use cdp::{Cdp, CdpFault};
 use event::Event;
-use payment::Ended;
 pub use payment::Broken;
+use payment::Ended;
 use till::Till;
 use wanted::Wanted;
 

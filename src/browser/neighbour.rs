@@ -34,9 +34,7 @@ fn spellings(end: SocketAddr) -> [String; 2] {
         let mut text = String::new();
         let words: Vec<u32> = match ip {
             IpAddr::V4(ip) => vec![u32::from_ne_bytes(ip.octets())],
-            IpAddr::V6(ip) => {
-                ip.octets().as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word)).collect()
-            }
+            IpAddr::V6(ip) => ip.octets().as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word)).collect(),
         };
         for word in words {
             write!(text, "{word:08X}").unwrap_or_default();

@@ -1,13 +1,25 @@
 //! The pages of a browser that a payment watches. Nothing is watched between payments.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::cdp::{Cdp, CdpFault, Session};
 use super::event::{Held, PageId, State, TargetInfo};
 use super::wanted::Wanted;
+
+/// How long a page may take to say whether it is seen.
+const GLANCE: Duration = Duration::from_secs(2);
+
+/// Whether a person sees a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sight {
+    Shown,
+    Hidden,
+}
 
 /// Pages under watch, each with the requests for one URL held.
 #[derive(Debug)]
@@ -38,21 +50,22 @@ impl<'a> Pages<'a> {
     /// by an event.
     pub(super) async fn attach_all(&self) -> Result<(), CdpFault> {
         let only_pages = json!([{ "type": "page" }]);
-        let all =
-            json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": only_pages });
+        let all = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": only_pages });
         self.cdp.call(None, "Target.setAutoAttach", all).await.map(drop)
     }
 
-    /// Attaches to the page that is to show what is paid for: the visible one of the same origin, or a new one.
+    /// Attaches to the page that is to show what is paid for: the visible one of the same origin, else a hidden one, else
+    /// a new one. A page that does not answer, as while it is being left, is left alone.
     pub(super) async fn attach_one(&mut self, wanted: &Wanted) -> Result<Session, CdpFault> {
         let mut hidden = None;
         for page in self.pages_of(wanted).await? {
             let session = self.attach(&page).await?;
-            if self.is_visible(&session).await {
-                return self.watch(session, page, State::Runs).await;
+            match self.sight(&session).await {
+                Some(Sight::Shown) => return self.watch(session, page, State::Runs).await,
+                Some(Sight::Hidden) => hidden = Some(page),
+                None => {}
             }
             self.detach(&session).await;
-            hidden = Some(page);
         }
         let page = match hidden {
             Some(page) => page,
@@ -149,18 +162,15 @@ impl<'a> Pages<'a> {
     }
 
     /// Whether a person sees the page now. A page that lies about it gains nothing: it is of the seller's own origin.
-    async fn is_visible(&self, session: &Session) -> bool {
+    async fn sight(&self, session: &Session) -> Option<Sight> {
         let ask = json!({ "expression": "document.visibilityState", "returnByValue": true });
-        let told = self.cdp.call(Some(session), "Runtime.evaluate", ask).await;
-        told.is_ok_and(|told| told.pointer("/result/value").and_then(Value::as_str) == Some("visible"))
+        let told = timeout(GLANCE, self.cdp.call(Some(session), "Runtime.evaluate", ask)).await.ok()?.ok()?;
+        let visible = told.pointer("/result/value").and_then(Value::as_str) == Some("visible");
+        Some(if visible { Sight::Shown } else { Sight::Hidden })
     }
 }
 
-fn member<T: for<'de> Deserialize<'de>>(
-    mut answer: Value,
-    name: &str,
-    method: &'static str,
-) -> Result<T, CdpFault> {
+fn member<T: for<'de> Deserialize<'de>>(mut answer: Value, name: &str, method: &'static str) -> Result<T, CdpFault> {
     let found = answer.get_mut(name).map(Value::take).unwrap_or_default();
     serde_json::from_value(found).map_err(|_| CdpFault::Refused { method, code: 0 })
 }

@@ -222,20 +222,22 @@ impl Payment<'_> {
         let end = Instant::now().checked_add(ANSWER);
         loop {
             match self.next(end).await {
-                Ok(Event::Held(held)) if held.session == paid.session && held.id == paid.request => {
-                    match held.answer {
-                        Some(Answer::Head { status, ref headers }) => {
-                            let report = answered(status, headers);
-                            if (300..400).contains(&status) { self.stop(&held).await } else { self.release(&held).await }
-                            return report;
+                Ok(Event::Held(held)) if held.session == paid.session && held.id == paid.request => match held.answer {
+                    Some(Answer::Head { status, ref headers }) => {
+                        let report = answered(status, headers);
+                        if (300..400).contains(&status) {
+                            self.stop(&held).await
+                        } else {
+                            self.release(&held).await
                         }
-                        Some(Answer::Failed) => {
-                            self.release(&held).await;
-                            return silence("browser_failed");
-                        }
-                        None => self.pass(&held),
+                        return report;
                     }
-                }
+                    Some(Answer::Failed) => {
+                        self.release(&held).await;
+                        return silence("browser_failed");
+                    }
+                    None => self.pass(&held),
+                },
                 Ok(Event::Held(held)) => self.pass(&held),
                 // The same request would be sent a second time, with the header on it.
                 Ok(Event::Challenged { session, request }) if session == paid.session && request == paid.request => {

@@ -1,8 +1,7 @@
 //! A headless Chromium whose only network is the test's seller, and hands that move it as an agent's tools would.
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -19,26 +18,42 @@ use tokio::time::{interval, timeout};
 use crate::seller::{HOST, OTHER, Seller};
 use crate::stage::{LOOK_AGAIN, PATIENCE};
 
-/// Writes a program that starts the installed Chromium so that it reaches nothing but `seller`, and trusts it.
-///
-/// What is different here from how a person starts it is in this one place, and never in the program under test.
-pub(crate) fn wrapper(folder: &Path, seller: &Seller) -> PathBuf {
-    let chromium = launch::installed().or_else(brought).unwrap_or_else(|| {
+/// The installed Chromium.
+fn program() -> PathBuf {
+    launch::installed().or_else(brought).unwrap_or_else(|| {
         panic!(
             "these tests need a Chromium, and none is installed: install one (Debian: `apt-get install chromium`), or \
              run `cd tests/chromium && npm ci && node bring.mjs`"
         )
-    });
+    })
+}
+
+/// Words with which it reaches nothing but `seller`, and trusts it. What is different here from how a person starts it is
+/// in this one place, and never in the program under test.
+fn bounds(seller: &Seller) -> [String; 7] {
+    [
+        "--no-sandbox".to_owned(),
+        "--disable-dev-shm-usage".to_owned(),
+        "--disable-component-update".to_owned(),
+        "--disable-sync".to_owned(),
+        "--disable-background-networking".to_owned(),
+        format!("--ignore-certificate-errors-spki-list={}", seller.fingerprint),
+        format!(
+            "--host-resolver-rules=MAP {HOST} 127.0.0.1, MAP {OTHER} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+        ),
+    ]
+}
+
+/// Writes a program that starts it within these bounds.
+///
+/// A child writes it: were it open for writing here, another test's child could inherit that and keep it from starting.
+pub(crate) async fn wrapper(folder: &Path, seller: &Seller) -> PathBuf {
     let path = folder.join("chromium");
-    let lines = format!(
-        "#!/bin/sh\nexec '{}' --no-sandbox --disable-dev-shm-usage --disable-component-update --disable-sync \\\n  \
-         --disable-background-networking --ignore-certificate-errors-spki-list={} \\\n  \
-         --host-resolver-rules='MAP {HOST} 127.0.0.1, MAP {OTHER} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1' \"$@\"\n",
-        chromium.display(),
-        seller.fingerprint,
-    );
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path).unwrap();
-    file.write_all(lines.as_bytes()).unwrap();
+    let words = bounds(seller).map(|word| format!("'{word}'")).join(" ");
+    let lines = format!("#!/bin/sh\nexec '{}' {words} \"$@\"\n", program().display());
+    let write = r#"printf %s "$1" >"$2" && chmod 0700 "$2""#;
+    let written = Command::new("/bin/sh").args(["-c", write, "sh", &lines]).arg(&path).status().await.unwrap();
+    assert!(written.success());
     path
 }
 
@@ -68,7 +83,8 @@ impl Chromium {
         let data = folder.join("data");
         fs::create_dir(&data).unwrap();
         fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
-        let mut child = Command::new(wrapper(folder, seller))
+        let mut child = Command::new(program())
+            .args(bounds(seller))
             .args(["--headless=new", "--remote-debugging-port=0", "--no-first-run"])
             .arg(format!("--user-data-dir={}", data.display()))
             .arg("about:blank")
@@ -147,7 +163,8 @@ impl Page<'_> {
     pub(crate) async fn go(&self, url: &str) {
         self.call("Page.navigate", json!({ "url": url })).await;
         // A page of this address is there when it runs a script.
-        self.run("new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', done))").await;
+        self.run("new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', done))")
+            .await;
     }
 
     /// Runs a script in the page and gives what it comes to.

@@ -56,7 +56,11 @@ async fn a_browser_that_has_gone_ends_the_command() {
     stage.browser.kill().await;
     let (ended, words) = stage.glue.ended().await;
     assert_eq!(ended.code(), Some(4), "{words}");
-    assert!(words.ends_with("bursar: the browser was closed; start `bursar browser` again\n") || words.contains("start `bursar --sandbox"), "{words}");
+    assert!(
+        words.ends_with("bursar: the browser was closed; start `bursar browser` again\n")
+            || words.contains("start `bursar --sandbox"),
+        "{words}"
+    );
 }
 
 #[tokio::test]

@@ -8,7 +8,10 @@ use crate::stage::Stage;
 
 /// A good answer, and the settlement that the seller claims with it.
 fn is_paid(report: &bursar_vault::protocol::Report) {
-    assert!(matches!(report.delivery, Delivery::Answer { status: 200, content: None, content_error: None }), "{report:?}");
+    assert!(
+        matches!(report.delivery, Delivery::Answer { status: 200, content: None, content_error: None }),
+        "{report:?}"
+    );
     assert!(report.settlement.as_ref().is_some_and(|claim| claim.success), "{report:?}");
 }
 
@@ -107,7 +110,8 @@ async fn whoever_clicks_or_fetches_first_is_waited_for() {
     stage.vault.was_redeemed(&url).await;
     is_paid(&stage.vault.heard().await);
 
-    let paid: Vec<String> = stage.seller.paid().into_iter().map(|seen| format!("{} {}", seen.path, seen.dest)).collect();
+    let paid: Vec<String> =
+        stage.seller.paid().into_iter().map(|seen| format!("{} {}", seen.path, seen.dest)).collect();
     assert_eq!(paid, ["/page?click document", "/page?go document", "/page?fetch empty"]);
 }
 

@@ -12,7 +12,8 @@ use bursar_policy::{Handle, Method, PageOpening, Setting};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::frame::{self, ASK_MAX_BYTES, REPLY_MAX_BYTES};
 use bursar_vault::protocol::{
-    Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName, PROTOCOL, PaymentHeader, Receipt, Report, RowState,
+    Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName, PROTOCOL, PaymentHeader, Receipt, Report,
+    RowState,
 };
 use serde_json::json;
 use tokio::sync::mpsc as told;
@@ -105,7 +106,8 @@ impl ScriptedVault {
 
 /// The header that every good handle is redeemed for.
 pub(crate) fn header() -> String {
-    let authorization = json!({ "from": format!("0x{}", "ab".repeat(20)), "nonce": format!("0x{}", "0123".repeat(16)) });
+    let authorization =
+        json!({ "from": format!("0x{}", "ab".repeat(20)), "nonce": format!("0x{}", "0123".repeat(16)) });
     STANDARD.encode(json!({ "payload": { "authorization": authorization, "signature": "0x00" } }).to_string())
 }
 

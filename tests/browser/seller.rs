@@ -90,14 +90,24 @@ impl Seller {
     /// Waits until some request fits, and gives it.
     pub(crate) async fn saw(&self, what: &str, fits: impl Fn(&Seen) -> bool) -> Seen {
         let mut seen = self.seen.clone();
-        let found = timeout(PATIENCE, seen.wait_for(|seen| seen.iter().any(&fits))).await.map(|seen| seen.unwrap().clone());
+        let found =
+            timeout(PATIENCE, seen.wait_for(|seen| seen.iter().any(&fits))).await.map(|seen| seen.unwrap().clone());
         let found = found.unwrap_or_else(|_| panic!("{what} was not asked for: {:?}", self.seen.borrow()));
         found.into_iter().find(fits).unwrap()
     }
 
     /// Every request with a payment header, in order.
     pub(crate) fn paid(&self) -> Vec<Seen> {
-        self.seen.borrow().iter().filter(|seen| seen.payment.is_some()).cloned().collect()
+        payments(&self.seen.borrow())
+    }
+
+    /// Waits, beside whatever else is done, until `count` payments have come.
+    pub(crate) fn was_paid(&self, count: usize) -> impl Future<Output = ()> + use<> {
+        let mut seen = self.seen.clone();
+        async move {
+            let paid = timeout(PATIENCE, seen.wait_for(|seen| count <= payments(seen).len())).await;
+            assert!(paid.is_ok(), "nobody paid");
+        }
     }
 
     /// Every request for a path.
@@ -118,7 +128,12 @@ async fn serve(listener: TcpListener, acceptor: TlsAcceptor, port: u16, seen: Ar
         tokio::spawn(async move {
             let Ok(mut stream) = acceptor.accept(stream).await else { return };
             let Some(asked) = read(&mut stream).await else { return };
-            let reply = answer(&asked, port);
+            let offered = payments(&seen.lock().unwrap().borrow()).iter().any(|seen| seen.path == asked.path);
+            let reply = if asked.path.starts_with("/late") && asked.payment.is_some() && !offered {
+                Reply::Never
+            } else {
+                answer(&asked, port)
+            };
             seen.lock().unwrap().send_modify(|seen| seen.push(asked));
             match reply {
                 Reply::Bytes(bytes) => {
@@ -132,6 +147,16 @@ async fn serve(listener: TcpListener, acceptor: TlsAcceptor, port: u16, seen: Ar
             }
         });
     }
+}
+
+fn payments(seen: &[Seen]) -> Vec<Seen> {
+    seen.iter().filter(|seen| seen.payment.is_some()).cloned().collect()
+}
+
+/// The signature in a payment header.
+pub(crate) fn signature(payment: &str) -> String {
+    let document: Value = serde_json::from_slice(&STANDARD.decode(payment).unwrap()).unwrap();
+    document["payload"]["signature"].as_str().unwrap().to_owned()
 }
 
 async fn read<S: AsyncRead + Unpin>(stream: &mut S) -> Option<Seen> {
@@ -163,12 +188,14 @@ fn answer(asked: &Seen, port: u16) -> Reply {
     let free = |body: &str| page("200 OK", "", body);
     let script = |body: &str| page("200 OK", "content-type: text/javascript\r\n", body);
     let bytes = match (path, &asked.payment) {
-        ("/page" | "/kept", Some(payment)) => page("200 OK", &settled(payment), "<h1>the page that was paid for</h1>"),
+        ("/page" | "/kept" | "/late", Some(payment)) => {
+            page("200 OK", &settled(payment), "<h1>the page that was paid for</h1>")
+        }
         ("/moves", Some(payment)) => page("302 Found", &format!("location: /after\r\n{}", settled(payment)), ""),
         ("/locked", Some(_)) => page("401 Unauthorized", "www-authenticate: Basic realm=\"x\"\r\n", "who are you"),
         ("/silent", Some(_)) => return Reply::HangUp,
         ("/slow", Some(_)) => return Reply::Never,
-        ("/page" | "/moves" | "/locked" | "/silent" | "/slow", None) => {
+        ("/page" | "/moves" | "/locked" | "/silent" | "/slow" | "/late", None) => {
             let terms = STANDARD.encode(terms(&asked.path, port).to_string());
             page("402 Payment Required", &format!("payment-required: {terms}\r\n"), "<h1>pay first</h1>")
         }
@@ -203,7 +230,8 @@ fn query(path: &str) -> &str {
 fn page(status: &str, headers: &str, body: &str) -> Vec<u8> {
     let kind = if headers.contains("content-type") { "" } else { "content-type: text/html\r\n" };
     let length = body.len();
-    format!("HTTP/1.1 {status}\r\n{kind}{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}").into_bytes()
+    format!("HTTP/1.1 {status}\r\n{kind}{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}")
+        .into_bytes()
 }
 
 fn terms(path: &str, port: u16) -> Value {

@@ -16,7 +16,7 @@ async fn a_browser_of_its_own_opens_no_port_and_ends_with_the_command() {
     let seller = Seller::open().await;
     let profile = sandbox(&folder);
     let mut vault = ScriptedVault::open(&profile);
-    let program = wrapper(folder.path(), &seller);
+    let program = wrapper(folder.path(), &seller).await;
     let glue = Glue::start(&profile, &["--headless", "--executable", program.to_str().unwrap()]);
     glue.said("the browser is ready").await;
     let url = seller.url("/page?a=1");
