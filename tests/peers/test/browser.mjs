@@ -93,7 +93,9 @@ async function agentMovesTheBrowser(world) {
   const receipt = await agent.attach(handle, "navigate");
   const shown = await agent.browse("browser_snapshot", {});
   check.holds("the agent sees the page that was paid for", shown.includes(ARTICLE));
-  await agent.browse("browser_network_requests", {});
+  // What its tools tell of the paid request, headers included, is part of what the model saw.
+  const requests = await agent.browse("browser_network_requests", { static: true });
+  for (const [, index] of requests.matchAll(/^(\d+)\. /gm)) await agent.browse("browser_network_request", { index: Number(index) });
   await picture(browser, url, slug);
   return receipt.outcome;
 }
@@ -175,7 +177,7 @@ async function aBrowser({ bursar, buyer, lab, seen, later }) {
   const glue = await bursar.joinBrowser(chromium.endpoint);
   later(() => glue.stop());
   const client = new Client({ name: "bursar-peers", version: "0.0.0" });
-  const args = [PLAYWRIGHT_MCP, "--cdp-endpoint", chromium.endpoint];
+  const args = [PLAYWRIGHT_MCP, "--cdp-endpoint", chromium.endpoint, "--output-dir", chromium.folder];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
   later(() => client.close());
   return { browser: chromium, agent: new Agent({ buyer, seen, browser: client }) };

@@ -10,13 +10,17 @@ import { Part } from "../lab/child.mjs";
 
 const KEEPER = fileURLToPath(new URL("../parts/keeper.mjs", import.meta.url));
 const READY_WITHIN_MS = 30_000;
-const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome-stable", "/usr/bin/google-chrome"];
+const PROGRAMS = [
+  "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome-stable", "/usr/bin/google-chrome",
+  // What tests/chromium/bring.mjs unpacked.
+  fileURLToPath(new URL("../../../target/tests/chromium/chromium", import.meta.url)),
+];
 
 /** Where Chromium is installed. */
 export function chromiumProgram() {
   const found = PROGRAMS.find((path) => existsSync(path));
   if (found) return found;
-  throw new Error("no Chromium is installed, which the browser's cells need (Debian: apt-get install chromium)");
+  throw new Error("no Chromium is installed, which the browser's cells need (Debian: apt-get install chromium; or see tests/chromium)");
 }
 
 /** Arguments that keep it inside the lab: it finds the shop and trusts it, and finds nothing else. */
@@ -32,13 +36,14 @@ export function labArguments({ host, address, certificate }) {
 
 export class Chromium {
   #part;
-  #folder;
+  /** Its own, which goes with it. */
+  folder;
 
   /** Starts it; `endpoint` is where its debuggers go. It ends with this process. */
   static async start(lab) {
     const chromium = new Chromium();
     const folder = mkdtempSync(join(tmpdir(), "bursar-chromium-"));
-    chromium.#folder = folder;
+    chromium.folder = folder;
     chromium.#part = new Part("chromium", KEEPER, {
       command: chromiumProgram(),
       args: [...labArguments(lab), "--headless=new", "--remote-debugging-port=0", `--user-data-dir=${folder}`, "about:blank"],
@@ -57,8 +62,8 @@ export class Chromium {
 
   async stop() {
     await this.#part.stop();
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
-    rmSync(`${this.#folder}.log`, { force: true });
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(`${this.folder}.log`, { force: true });
   }
 }
 
