@@ -2,6 +2,7 @@
 //! pages and sellers do. Where no Chromium is installed these tests fail and say so.
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,

@@ -70,7 +70,11 @@ impl Wanted {
     /// Judges a request that is not yet sent, on `page`.
     pub(super) fn matches(&self, held: &Held, page: &PageId) -> Match {
         let exact = held.url == self.url() && held.method == "GET" && !held.redirected;
-        if !exact || held.answer.is_some() || !page.is_main_frame(&held.frame) || held.headers.keys().any(foreign) {
+        if !exact
+            || held.answer.is_some()
+            || !page.is_main_frame(&held.frame)
+            || held.headers.keys().any(|name| foreign(name))
+        {
             return Match::Other;
         }
         match (held.kind, self.open) {
@@ -82,7 +86,7 @@ impl Wanted {
 }
 
 /// Whether a header says that the request is no visit, or that somebody else pays for it.
-fn foreign(name: &String) -> bool {
+fn foreign(name: &str) -> bool {
     let names = ["purpose", "sec-purpose", "payment-signature", "x-payment"];
     names.iter().any(|foreign| name.eq_ignore_ascii_case(foreign))
 }

@@ -34,7 +34,6 @@ use crate::net::{Resolver, Tls};
 use crate::wallet::{Conversation, Wallet};
 use crate::wire::{Demand, Envelope};
 use deliver::Paying;
-pub(crate) use deliver::settlement;
 use end::End;
 pub use inspect::{Inspection, Verdict};
 pub use offer::Pauses;
