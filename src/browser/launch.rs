@@ -60,14 +60,15 @@ pub struct Launch {
     pub folder: Option<PathBuf>,
 }
 
-/// A browser that was started here. It ends when this is dropped.
+/// A browser that was started here.
 #[derive(Debug)]
 pub struct Launched {
     /// The line to it.
     pub cdp: Cdp,
     /// What it tells.
     pub events: mpsc::UnboundedReceiver<Event>,
-    child: Child,
+    /// Its process, which ends when this is dropped.
+    pub child: Child,
 }
 
 /// Why no browser was started.
@@ -150,11 +151,9 @@ impl Launch {
     }
 }
 
-impl Launched {
-    /// Asks the browser to close, as a person would, and waits a while for it.
-    pub async fn close(mut self) {
-        drop(self.cdp.call(None, "Browser.close", json!({})).await);
-        // One that stays is ended by the drop.
-        drop(timeout(FAREWELL, self.child.wait()).await);
-    }
+/// Asks a browser that was started here to close, as a person would, and waits a while for it.
+pub async fn close(cdp: &Cdp, mut child: Child) {
+    drop(cdp.call(None, "Browser.close", json!({})).await);
+    // One that stays is ended by the drop.
+    drop(timeout(FAREWELL, child.wait()).await);
 }

@@ -1,19 +1,27 @@
 //! `bursar browser`: the trusted glue of one browser. Decides nothing: the vault says what is paid, a person started this.
 
 use std::path::PathBuf;
+use std::pin::pin;
+use std::time::Duration;
 
 use bursar_policy::SessionName;
 use bursar_vault::client::{ClientFault, GlueClient};
 use bursar_vault::profile::Profile;
 use bursar_vault::secrets;
 use clap::Args;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::exit::{Exit, Stop};
 use super::{serve, session};
+use crate::browser::cdp::{Cdp, CdpFault};
+use crate::browser::event::Event;
 use crate::browser::join::{Endpoint, JoinFault};
-use crate::browser::launch::{Launch, LaunchFault, Windows};
+use crate::browser::launch::{self, Launch, LaunchFault, Launched, Windows};
 use crate::browser::{self, Broken};
 use crate::wallet;
+
+/// How often a vault that has gone is looked for.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Let one browser pay for pages: starts a Chromium of its own, or joins one that runs
 ///
@@ -50,39 +58,79 @@ impl Browser {
         let name = session::name(&self.session)?;
         let endpoint = self.connect.as_deref().map(str::parse::<Endpoint>).transpose()?;
         profile.check()?;
-        let vault = enter(profile, name)?;
+        let vault = enter(profile, &name)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let ended = match endpoint {
-            Some(endpoint) => runtime.block_on(join(&endpoint, profile, vault)),
-            None => runtime.block_on(self.start(profile, vault)),
+            Some(endpoint) => runtime.block_on(join(&endpoint, profile, name, vault)),
+            None => runtime.block_on(self.start(profile, name, vault)),
         };
         // An ask that still waits for the vault ends with its connection.
         runtime.shutdown_background();
         ended
     }
 
-    async fn start(&self, profile: &Profile, vault: GlueClient) -> Result<Exit, Stop> {
+    async fn start(&self, profile: &Profile, name: SessionName, vault: GlueClient) -> Result<Exit, Stop> {
         let windows = if self.headless { Windows::Headless } else { Windows::Shown };
         let stop = serve::told_to_stop()?;
         let launch = Launch { program: self.executable.clone(), windows, folder: self.user_data_dir.clone() };
-        let mut browser = launch.start(profile).await?;
+        let Launched { cdp, mut events, child } = launch.start(profile).await?;
         tracing::info!("the browser is ready, and open to nobody else; end it with Ctrl-C");
-        let ended = browser::serve(&browser.cdp, &mut browser.events, vault, profile.setting(), stop).await;
-        browser.close().await;
-        Ok(ended.map(|()| Exit::Done)?)
+        let ended = until_stopped(&cdp, &mut events, profile, &name, vault, stop).await;
+        launch::close(&cdp, child).await;
+        ended
     }
 }
 
-async fn join(endpoint: &Endpoint, profile: &Profile, vault: GlueClient) -> Result<Exit, Stop> {
+async fn join(endpoint: &Endpoint, profile: &Profile, name: SessionName, vault: GlueClient) -> Result<Exit, Stop> {
     let stop = serve::told_to_stop()?;
     let (cdp, mut events) = endpoint.join().await?;
     tracing::info!("joined the browser; whatever else is joined to it sees what it sends");
-    let ended = browser::serve(&cdp, &mut events, vault, profile.setting(), stop).await;
-    Ok(ended.map(|()| Exit::Done)?)
+    until_stopped(&cdp, &mut events, profile, &name, vault, stop).await
+}
+
+/// Makes payments until a person stops it or the browser goes. A vault that goes is waited for: the browser is the user's,
+/// and a vault may be started again at any moment.
+async fn until_stopped(
+    cdp: &Cdp,
+    events: &mut UnboundedReceiver<Event>,
+    profile: &Profile,
+    name: &SessionName,
+    mut vault: GlueClient,
+    stop: impl Future<Output = ()>,
+) -> Result<Exit, Stop> {
+    let mut stop = pin!(stop);
+    loop {
+        let gone = match browser::serve(cdp, events, vault, profile.setting(), stop.as_mut()).await {
+            Ok(()) => return Ok(Exit::Done),
+            Err(Broken::Vault(fault)) if !matches!(fault, ClientFault::Said { .. }) => fault,
+            Err(broken) => return Err(broken.into()),
+        };
+        tracing::warn!("{gone}; waiting for a vault");
+        vault = tokio::select! {
+            () = stop.as_mut() => return Ok(Exit::Done),
+            () = cdp.gone() => return Err(Broken::Browser(CdpFault::Gone).into()),
+            vault = back(profile, name) => vault?,
+        };
+        tracing::info!("waiting for payments again");
+    }
+}
+
+/// The vault that comes back. Starts none: whoever ended the last one meant it.
+async fn back(profile: &Profile, name: &SessionName) -> Result<GlueClient, Stop> {
+    loop {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        match GlueClient::connect(profile, Some(name.clone())) {
+            Ok((vault, _)) => return Ok(vault),
+            Err(fault @ (ClientFault::Said { .. } | ClientFault::OtherVersion | ClientFault::OtherSetting { .. })) => {
+                return Err(fault.into());
+            }
+            Err(_) => {}
+        }
+    }
 }
 
 /// The vault's glue socket; a vault is started where none answers.
-fn enter(profile: &Profile, name: SessionName) -> Result<GlueClient, Stop> {
+fn enter(profile: &Profile, name: &SessionName) -> Result<GlueClient, Stop> {
     let connect = || GlueClient::connect(profile, Some(name.clone()));
     let entered = match connect() {
         Err(ClientFault::NoVault { .. }) => {

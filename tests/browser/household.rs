@@ -30,7 +30,7 @@ pub(crate) struct Household {
     pub(crate) browser: Chromium,
     pub(crate) seller: Seller,
     agent: Agent,
-    _vault: Child,
+    vault: Child,
     // Dropped last: whatever runs in it has ended by then.
     _folder: TempDir,
 }
@@ -44,21 +44,20 @@ impl Household {
         let rules = rules(seller.port);
         setup::initialise(&profile, &rules, NewKey::Generated, &passphrase(), Unlocking::ByFile).unwrap();
         write(&profile.home().join("ca.pem"), &seller.authority_pem);
-        let vault = command(&profile, "vault").stdin(Stdio::null()).spawn().unwrap();
-        let mut tick = interval(LOOK_AGAIN);
-        let up = timeout(PATIENCE, async {
-            while !OperatorClient::connect(&profile).is_ok_and(|(_, welcome)| !welcome.locked) {
-                tick.tick().await;
-            }
-        });
-        assert!(up.await.is_ok(), "no vault: {}", words(&profile));
+        let vault = start_vault(&profile).await;
         let (name, budget) = ("default".parse().unwrap(), "5.00 USD".parse().unwrap());
         let session = OperatorAsk::SessionNew { name, budget, minutes: 60, mandate: None, passphrase: passphrase() };
         let opened = ask(&profile, &session);
         assert!(matches!(opened, OperatorReply::Session(_)), "{opened:?}");
         let agent = Agent::start(command(&profile, "serve"));
         let browser = Chromium::start(folder.path(), &seller).await;
-        Self { profile, browser, seller, agent, _vault: vault, _folder: folder }
+        Self { profile, browser, seller, agent, vault, _folder: folder }
+    }
+
+    /// Kills the vault and starts another one.
+    pub(crate) async fn change_vaults(&mut self) {
+        self.vault.kill().await.unwrap();
+        self.vault = start_vault(&self.profile).await;
     }
 
     /// The agent calls a tool.
@@ -103,6 +102,18 @@ impl Drop for Household {
     fn drop(&mut self) {
         send_away(&self.profile);
     }
+}
+
+async fn start_vault(profile: &Profile) -> Child {
+    let vault = command(profile, "vault").stdin(Stdio::null()).spawn().unwrap();
+    let mut tick = interval(LOOK_AGAIN);
+    let up = timeout(PATIENCE, async {
+        while !OperatorClient::connect(profile).is_ok_and(|(_, welcome)| !welcome.locked) {
+            tick.tick().await;
+        }
+    });
+    assert!(up.await.is_ok(), "no vault: {}", words(profile));
+    vault
 }
 
 fn ask(profile: &Profile, asked: &OperatorAsk) -> OperatorReply {

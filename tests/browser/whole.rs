@@ -106,3 +106,21 @@ async fn a_second_glue_of_one_budget_is_refused() {
     let (ended, said) = Glue::start(&house.profile, &["--connect", &house.browser.endpoint]).ended().await;
     assert_eq!(ended.code(), Some(3), "{said}");
 }
+
+#[tokio::test]
+async fn a_vault_that_comes_back_finds_the_browser_waiting() {
+    let mut house = Household::set_up().await;
+    let glue = Glue::joined(&house.profile, &house.browser.endpoint).await;
+    let url = house.seller.url("/page?a=1");
+    let lost = house.prepare(&url).await;
+    house.change_vaults().await;
+    glue.said("waiting for payments again").await;
+    // What was held and not redeemed is over with the vault that held it.
+    let told = house.attach(&lost, "navigate").await;
+    assert_eq!(told["outcome"], "failed", "{told}");
+    assert_eq!(house.seller.paid(), []);
+    let handle = house.prepare(&url).await;
+    let told = house.attach(&handle, "navigate").await;
+    assert_eq!(told["outcome"], "paid", "{told}");
+    assert_eq!(house.seller.paid().len(), 1);
+}
