@@ -129,6 +129,7 @@ fn exit_of(code: &str) -> Exit {
         | "approval_expired"
         | "approval_decided"
         | "approval_changed"
+        | "glue_taken"
         | "mandate_missing"
         | "mandate_contradicts"
         | "secret_unknown"

@@ -7,6 +7,7 @@ pub mod exit;
 mod terminal;
 
 mod approval;
+mod browser;
 mod check;
 mod claim;
 mod connect;
@@ -61,6 +62,8 @@ enum Command {
     Init(init::Init),
     /// Serve the payment tools to one MCP client over standard input and output
     Serve(serve::Serve),
+    // Said by the command itself, whose help has more than one paragraph.
+    Browser(browser::Browser),
     /// Run the vault, which holds the key and the ledger (`serve` starts one when none answers)
     Vault(vault::Vault),
     /// Unlock the key in the running vault with your passphrase
@@ -156,6 +159,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
     match &cli.command {
         Command::Init(command) => command.run(profile),
         Command::Serve(command) => command.run(profile),
+        Command::Browser(command) => command.run(profile),
         Command::Vault(command) => command.run(profile),
         Command::Unlock(command) => command.run(profile),
         Command::Lock(command) => command.run(profile),

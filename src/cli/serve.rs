@@ -57,7 +57,7 @@ impl Serve {
 }
 
 /// Ends when the process is asked to stop by a signal.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()> + Send> {
+pub(super) fn told_to_stop() -> std::io::Result<impl Future<Output = ()> + Send> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hang_up = signal(SignalKind::hangup())?;

@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
@@ -29,6 +29,31 @@ export class Bursar {
   /** Arguments that start the MCP server for one client. */
   get serve() {
     return { command: this.#binary, args: ["--sandbox", this.sandbox, "serve"], env: quietEnvironment() };
+  }
+
+  /** Where glue asks. */
+  get glueSocket() {
+    return join(this.sandbox, "run", "glue.sock");
+  }
+
+  /** Starts `bursar browser` beside a browser; it ends with this process. */
+  async joinBrowser(endpoint) {
+    const log = join(this.sandbox, "peers-browser.log");
+    const glue = new Part("bursar browser", KEEPER, {
+      command: this.#binary,
+      args: ["--sandbox", this.sandbox, "browser", "--connect", endpoint],
+      env: quietEnvironment(),
+    }, log);
+    await glue.started();
+    const deadline = AbortSignal.timeout(VAULT_WITHIN_MS);
+    while (!readFileSync(log, "utf8").includes("joined the browser")) {
+      if (glue.ended || deadline.aborted) {
+        await glue.stop();
+        throw new Error(`bursar browser does not join; its last words: ${glue.lastWords()}`);
+      }
+      await after(20);
+    }
+    return glue;
   }
 
   /** Makes a key and the rules; resolves to the address that will pay. */
