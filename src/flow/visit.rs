@@ -7,7 +7,7 @@ use bursar_vault::protocol::Released;
 use super::Buyer;
 use super::end::End;
 use crate::clock;
-use crate::content::{ContentFault, ContentKind, Fullness, Note, StoredContent};
+use crate::content::{ContentFault, ContentKind, Fullness, Note, Settling, StoredContent};
 use crate::net::{Ask, BodyEnd, Exchange, Limits, Reply, Resolver, pin};
 use crate::wallet::Conversation;
 use crate::wire::challenge::MAX_BODY_BYTES;
@@ -81,7 +81,7 @@ impl<R: Resolver> Buyer<R> {
                 let mut writer = self.content.writer()?;
                 writer.write(&bytes)?;
                 let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
-                let stored = Stored { kept: writer.finish(fullness)?, end };
+                let stored = Stored { kept: settled_later(writer.finish(fullness)?), end };
                 self.note(&visit.errand, 402, &stored, kind);
                 let content = self.shown(rules, &visit.errand.site, &stored.content(kind), 402);
                 Ok(Seen::Free { content, note: Some(Reason::new(rail.code(), rail.sentence())) })
@@ -118,8 +118,19 @@ impl<R: Resolver> Buyer<R> {
         let mut writer = self.content.writer()?;
         let end = reply.into_body().read_into(rules.body_cap_of(site), |piece| writer.write(piece)).await?;
         let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
-        Ok((Stored { kept: writer.finish(fullness)?, end }, kind))
+        Ok((Stored { kept: settled_later(writer.finish(fullness)?), end }, kind))
     }
+}
+
+/// Sends a stored body on to the disk. That is waited for as little as the report is, which comes after it: what a power cut
+/// takes in the next moment is told as missing, or asked for again with the same payment.
+fn settled_later((kept, settling): (StoredContent, Settling)) -> StoredContent {
+    tokio::task::spawn_blocking(move || {
+        if let Err(fault) = settling.wait() {
+            tracing::warn!(content = %kept.digest, "a stored body may not outlive a power cut: {fault}");
+        }
+    });
+    kept
 }
 
 /// A body in the content folder, and how reading it ended.

@@ -56,12 +56,12 @@ export class Bursar {
     return glue;
   }
 
-  /** Makes a key and the rules; resolves to the address that will pay. */
-  async init({ authority, origins, recipients, host }) {
+  /** Makes a key and the rules; `content` is how each host's answers are kept. Resolves to the address that will pay. */
+  async init({ authority, origins, recipients, host, content = 'content = "text"' }) {
     const made = parsed(await this.#run(["init", "--json"], this.#passphrase));
     const payer = made.payer ?? made.address;
     if (!payer) throw new Error(`init --json names no payer: ${JSON.stringify(made)}`);
-    this.rules = rules({ origins, recipients, host });
+    this.rules = rules({ origins, recipients, host, content });
     writeFileSync(join(this.sandbox, "ca.pem"), authority, { mode: 0o600 });
     writeFileSync(join(this.sandbox, "bursar.toml"), this.rules, { mode: 0o600 });
     return payer;
@@ -78,6 +78,11 @@ export class Bursar {
     await this.#untilVaultAnswers();
     await this.#run(["unlock"], this.#passphrase);
     await this.#run(["session", "new", "--budget", budget, "--minutes", String(minutes)], this.#passphrase);
+  }
+
+  /** The process of the vault that `open` started. */
+  get vaultPid() {
+    return this.#vault.ready.pid;
   }
 
   /** The nonce of every payment that the ledger knows, in lower case. */
@@ -143,13 +148,13 @@ function quietEnvironment() {
   return { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", LANG: "C.UTF-8" };
 }
 
-function rules({ origins, recipients, host }) {
+function rules({ origins, recipients, host, content }) {
   const list = (items) => `[${items.map((item) => JSON.stringify(item)).join(", ")}]`;
   const hosts = origins.map((origin) => `
 [[host]]
 origin = ${JSON.stringify(origin)}
 methods = ["GET", "POST"]
-content = "text"
+${content}
 `);
   return `[payment]
 max_per_payment = "0.05 USD"

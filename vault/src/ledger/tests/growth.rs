@@ -98,6 +98,27 @@ fn every_query_on_the_way_of_a_payment_uses_an_index() {
     }
 }
 
+#[test]
+fn a_cached_query_is_planned_once_however_often_it_is_used() {
+    let world = World::new("", "1 USD");
+    let anew = world.ledger().writer.ask(|tx| {
+        let mut anew = Vec::new();
+        for (sql, bound) in hot() {
+            for _ in 0..3 {
+                let mut statement = tx.conn.prepare_cached(sql)?;
+                let mut rows = run(&mut statement, &bound)?;
+                while rows.next()?.is_some() {}
+                drop(rows);
+                anew.push((sql, statement.get_status(StatementStatus::RePrepare)));
+            }
+        }
+        Ok(Answer::AtOnce(anew))
+    });
+    for (sql, times) in anew.unwrap() {
+        assert_eq!(times, 0, "{sql}");
+    }
+}
+
 /// Fills the ledger with settled payments up to `count`, with SQL, as if they had been bought one after another.
 fn fill(world: &World, count: i64) {
     let filled = world.ledger().writer.ask(move |tx| {
