@@ -19,7 +19,7 @@ use bursar_vault::guarded::{self, GuardFault};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::frame::{self, FrameFault, HEADER_BYTES};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, PROTOCOL, Recalled, Receipt, Report, Signed, Status, Wanted, Welcome,
+    AgentAsk, AgentReply, Claimed, PROTOCOL, Recalled, Receipt, Report, Signed, Sought, Status, Wanted, Welcome,
 };
 use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
@@ -360,13 +360,19 @@ impl Conversation {
         }
     }
 
-    /// Tells the operator's log why a purchase was refused before the vault was asked to sign.
+    /// Tells the operator's log why a purchase of what is `sought` was refused before the vault was asked to sign.
     ///
     /// # Errors
     ///
     /// [`WalletFault`] when the vault cannot be asked; the refusal stands all the same.
-    pub async fn decline(&mut self, errand: &Errand, refusals: &[Refusal]) -> Result<(), WalletFault> {
-        match self.link.ask(&AgentAsk::Decline { errand: errand.clone(), refusals: refusals.to_vec() }).await? {
+    pub async fn decline(
+        &mut self,
+        errand: &Errand,
+        sought: Vec<Sought>,
+        refusals: &[Refusal],
+    ) -> Result<(), WalletFault> {
+        let ask = AgentAsk::Decline { errand: errand.clone(), sought, refusals: refusals.to_vec() };
+        match self.link.ask(&ask).await? {
             AgentReply::Noted => Ok(()),
             _ => Err(WalletFault::OutOfTurn),
         }

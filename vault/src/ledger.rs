@@ -60,7 +60,7 @@ pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
 pub use self::fault::LedgerFault;
 pub use self::open::{KeyFile, LedgerPlace};
 pub use self::quote::QUOTE_LIFE_S;
-pub use self::refused::{REFUSED_A_MINUTE_MAX, Source};
+pub use self::refused::{Price, REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Resume;
 pub use self::session::{Session, SessionOpened};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, Held, NotSigned, Reservation, RowState};

@@ -9,7 +9,7 @@ pub mod operator;
 
 pub use agent::{
     AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
-    SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
+    SessionView, SOUGHT_MAX, SettlementClaim, Signed, Sought, Status, Wanted, Welcome,
 };
 pub use operator::{
     ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
@@ -17,7 +17,7 @@ pub use operator::{
 };
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.
-pub const PROTOCOL: u16 = 3;
+pub const PROTOCOL: u16 = 4;
 
 /// The longest envelope a row may carry, in bytes. The vault stores it for a re-send and never parses it.
 pub const ENVELOPE_MAX_BYTES: usize = 64 * 1024;

@@ -1,7 +1,7 @@
 //! The agent socket's words: what `serve` may ask and what it hears. Must never carry a key or widen a right.
 
 use bursar_policy::{
-    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Mandate, Money, PaymentId, QuoteId, Refusal,
+    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Mandate, Money, PaymentId, QuoteId, Quoted, Refusal,
     Scope, SessionName, Setting, Site, Terms, Version, Window,
 };
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,9 @@ pub enum AgentAsk {
     Decline {
         /// The purchase meant.
         errand: Errand,
+        /// What the seller asked for, where its terms could be read: its first offers, at most [`SOUGHT_MAX`].
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sought: Vec<Sought>,
         /// Every reason, in precedence order.
         refusals: Vec<Refusal>,
     },
@@ -59,6 +62,23 @@ pub enum AgentAsk {
     Recall(Wanted),
     /// Asks for budgets, limits and what is unresolved.
     Status,
+}
+
+/// The most offers of a seller that go into the log with a refusal.
+pub const SOUGHT_MAX: usize = 4;
+
+/// What one offer asks for, in the seller's own words, quoted: believed by nobody, kept for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sought {
+    /// Atomic units of the asset.
+    pub amount: Quoted,
+    /// The token contract.
+    pub asset: Quoted,
+    /// The network.
+    pub network: Quoted,
+    /// Who is to be paid.
+    pub payee: Quoted,
 }
 
 /// Which earlier delivery is meant.
