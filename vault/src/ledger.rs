@@ -39,11 +39,18 @@ mod rows;
 mod tally;
 
 mod audit;
+mod checkpoint;
 mod events;
+mod export;
+mod inspect;
 
 mod latch;
 mod mark;
 mod writer;
+
+mod anew;
+mod backup;
+mod recover;
 
 mod fault;
 mod meta;
@@ -52,13 +59,19 @@ mod open;
 mod schema;
 mod upgrade;
 
+pub use self::anew::Begun;
 pub use self::approval::{APPROVALS_WAITING_MAX, Decided};
-pub use self::audit::Books;
+pub use self::audit::chain::{Kept, Logged};
+pub use self::audit::{Books, Progress};
 pub use self::authorize::{Ask, Counted};
+pub(crate) use self::backup::write as write_backup;
+pub use self::checkpoint::{CHECKPOINT_EVENTS, CHECKPOINT_S, Checkpoint, Checkpointed, SignedCheckpoint, When};
 pub use self::claim::{CLAIMS_MAX, Claim, ClaimGuard};
 pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
+pub use self::export::{Deal, ExportBooks, ExportFault, ExportHead, Exported, verify_export};
 pub use self::fault::LedgerFault;
-pub use self::open::{KeyFile, LedgerPlace};
+pub use self::inspect::{Identity, Inspector};
+pub use self::open::{KeyFile, LedgerPlace, Lock};
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{Price, REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Resume;

@@ -18,13 +18,17 @@ pub mod clock;
 pub mod failpoint;
 pub mod ledger;
 
+pub mod audit_key;
 pub mod keystore;
 pub mod passphrase;
 pub mod setup;
 pub mod sign;
 mod wallet;
 
+mod sealed;
+
 mod agent;
+pub mod by_hand;
 pub mod client;
 mod operator;
 pub mod process;

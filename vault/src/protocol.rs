@@ -9,11 +9,11 @@ pub mod operator;
 
 pub use agent::{
     AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
-    SessionView, SOUGHT_MAX, SettlementClaim, Signed, Sought, Status, Wanted, Welcome,
+    SOUGHT_MAX, SessionView, SettlementClaim, Signed, Sought, Status, Wanted, Welcome,
 };
 pub use operator::{
     ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
-    Passphrase, PastPayment, PaymentDetail, Quarantine, Resumed, WhichRules,
+    Passphrase, PastPayment, PaymentDetail, Proof, Quarantine, Resumed, WhichRules,
 };
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.

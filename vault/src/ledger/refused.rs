@@ -165,7 +165,7 @@ fn in_words(price: Price<'_>) -> String {
         Price::Said(sought) => {
             let offers = sought.iter().take(SOUGHT_MAX);
             let offers = offers.map(|Sought { amount, asset, network, payee }| {
-                format!("{amount} of {asset} on {network} to {payee}")
+                format!("`{amount}` of `{asset}` on `{network}` to `{payee}`")
             });
             format!("; asked, in the seller's words, was {}", offers.collect::<Vec<_>>().join(", or "))
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use bursar_policy::quoted::Quoted;
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
@@ -14,13 +15,18 @@ use super::fault::LedgerFault;
 pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
 
 /// The version this program reads and writes.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 /// How long a lock of a foreign process is waited for before the ask is refused. Longer would stop everybody else.
 pub(super) const BUSY_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What each version added to the one before; what is written here once is never changed.
-const VERSIONS: [&str; 3] = [include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
+const VERSIONS: [&str; 4] = [
+    include_str!("schema.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+];
 
 /// What every connection needs, and what must be read back. The first makes commits survive a power cut, the second
 /// makes one commit one write; the rest narrow what a file that was changed by hand can do to us.
@@ -84,13 +90,15 @@ pub(super) fn add(conn: &Connection, version: i64) -> Result<(), LedgerFault> {
     Ok(())
 }
 
-/// Whether the tables, indexes and triggers are exactly those of this program at `version`.
-pub(super) fn is_ours(conn: &Connection, version: i64) -> Result<bool, LedgerFault> {
+/// The first table, index or trigger that is not exactly the one of this program at `version`: missing, changed or added.
+pub(super) fn odd_one(conn: &Connection, version: i64) -> Result<Option<String>, LedgerFault> {
     let model = Connection::open_in_memory()?;
     for (_, added) in (0..).zip(VERSIONS).filter(|(known, _)| *known < version) {
         model.execute_batch(added)?;
     }
-    Ok(objects(conn)? == objects(&model)?)
+    let (found, ours) = (objects(conn)?, objects(&model)?);
+    let odd = ours.symmetric_difference(&found).next();
+    Ok(odd.map(|(kind, name, _)| format!("the {kind} `{}`", Quoted::of(name).as_str())))
 }
 
 /// One pragma's value as text.

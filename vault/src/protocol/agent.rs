@@ -1,8 +1,8 @@
 //! The agent socket's words: what `serve` may ask and what it hears. Must never carry a key or widen a right.
 
 use bursar_policy::{
-    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Mandate, Money, PaymentId, QuoteId, Quoted, Refusal,
-    Scope, SessionName, Setting, Site, Terms, Version, Window,
+    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Mandate, Money, PaymentId, QuoteId, Quoted,
+    Refusal, Scope, SessionName, Setting, Site, Terms, Version, Window,
 };
 use serde::{Deserialize, Serialize};
 
@@ -267,6 +267,25 @@ pub enum RowState {
     Lapsed,
     /// Proof that nothing was signed or handed out.
     Voided,
+}
+
+impl RowState {
+    /// Every state.
+    pub const EVERY: [Self; 6] =
+        [Self::Held, Self::Exposed, Self::Settled, Self::PresumedSpent, Self::Lapsed, Self::Voided];
+
+    /// Its stable word, as it is stored and shown.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Exposed => "exposed",
+            Self::Settled => "settled",
+            Self::PresumedSpent => "presumed_spent",
+            Self::Lapsed => "lapsed",
+            Self::Voided => "voided",
+        }
+    }
 }
 
 /// What may be told about a payment; never a signature, never a header.

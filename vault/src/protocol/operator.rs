@@ -115,6 +115,9 @@ pub enum OperatorAsk {
         /// The operator's passphrase.
         passphrase: Passphrase,
     },
+    /// Signs how far the log has come. Gives nobody more; needs the wallet unlocked, because the key that signs is there
+    /// only then.
+    Checkpoint,
     /// Lists the purchases that wait for a person, and those that one decided about and nobody bought yet.
     Approvals,
     /// A person's yes to one purchase: for one payment, and for as long as the rules say.
@@ -190,6 +193,11 @@ pub enum OperatorReply {
     Decided(Box<ApprovalView>),
     /// To `Against`: every reason, in precedence order.
     Against(Vec<Refusal>),
+    /// To `Checkpoint`: the newest one, durable. Kept elsewhere, it shows later whether the log was cut off or changed.
+    Checkpoint {
+        /// What is signed, and the signature, in one line.
+        line: String,
+    },
     /// To `ReloadRules`.
     Reloaded {
         /// The digest of the text now in force.
@@ -441,12 +449,37 @@ pub struct PastPayment {
     pub ended_s: Option<u64>,
     /// Whether it ran out, nobody knows how it ended, and nobody put up with that: what `max_unresolved` counts.
     pub unresolved: bool,
+    /// The name of that session.
+    pub session_name: SessionName,
+    /// What may be told to anyone.
+    pub receipt: Receipt,
+    /// The digest of the terms as the ledger keeps them.
+    pub terms_digest: Digest,
+    /// The authorization's nonce, `0x` and 64 hex digits.
+    pub nonce: String,
+    /// By what its state is known; absent while it may still change by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// What came back for it, where a body was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<ContentRef>,
     /// Whether it is not known yet, or not known at all, how it ended: what came back for it is needed still.
     #[serde(default)]
     pub waiting: bool,
+}
+
+/// By what it is known how a payment ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// The seller says that it was settled, names a transaction, and agrees with the row.
+    SellerSays,
+    /// Nobody said anything, and its time is over.
+    TimeIsOver,
+    /// Nothing was ever signed.
+    NeverSigned,
+    /// The chain shows that the authorization was not used.
+    Chain,
 }
 
 /// A passphrase on its way from a terminal: wiped when dropped, never shown.

@@ -10,7 +10,13 @@ use crate::protocol::{LogEntry, Sought};
 
 fn refuse(world: &World, times: u32) {
     for _ in 0..times {
-        world.ledger().note_refused(Source::Serve, Some(&world.session), &errand("a"), Price::Unsaid, &[Refusal::Frozen]);
+        world.ledger().note_refused(
+            Source::Serve,
+            Some(&world.session),
+            &errand("a"),
+            Price::Unsaid,
+            &[Refusal::Frozen],
+        );
     }
 }
 
@@ -158,7 +164,8 @@ fn a_refusal_tells_what_was_asked_and_whose_word_that_is() {
 fn a_refusal_reaches_the_disk_by_itself() {
     let world = World::new("", "10 USD");
     let reader = Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
-    let count = || reader.query_row("SELECT count(*) FROM event WHERE kind = 'refused'", [], |row| row.get::<_, u32>(0));
+    let count =
+        || reader.query_row("SELECT count(*) FROM event WHERE kind = 'refused'", [], |row| row.get::<_, u32>(0));
     refuse(&world, 3);
     let begun = std::time::Instant::now();
     while count().unwrap() < 3 {

@@ -1,0 +1,104 @@
+//! Copies of the ledger under a passphrase, and a ledger from one. Must never put an older state in the place of a newer
+//! one, nor a second ledger beside a key.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::Path;
+
+use super::anew::{self, Begun};
+use super::audit::chain::Kept;
+use super::audit::{self, Books};
+use super::fault::LedgerFault;
+use super::inspect::Inspector;
+use super::meta;
+use super::open::{self, LedgerPlace, Lock};
+use crate::clock::TimeSource;
+use crate::protocol::Passphrase;
+use crate::sealed::{self, SealFault};
+
+/// Writes a copy of the ledger at `place`, as it is at this moment, to the new file `out`. A vault may be running.
+///
+/// The copy is checked before it is sealed. It holds no key, and it holds what the ledger holds: the signatures of payments
+/// too, which is why it is sealed.
+///
+/// # Errors
+///
+/// What is wrong with the ledger, or [`LedgerFault::Sealed`].
+pub(crate) fn write(place: &LedgerPlace, sealed_with: &Passphrase, out: &mut File) -> Result<Books, LedgerFault> {
+    // Never the name of a draft that a restore or a recovery may have: this one runs beside anything.
+    let copy = open::scratch(&place.file)?;
+    let made = open::copy_into(place, &copy).and_then(|()| {
+        let conn = open::connect(&copy)?;
+        let books = audit::everything(&conn, Kept::default(), &mut |_progress| ())?;
+        drop(conn);
+        let mut from = BufReader::new(File::open(&copy).map_err(|fault| sealing(&fault.into()))?);
+        let sealed = sealed::seal(&mut from, &mut BufWriter::new(&mut *out), sealed_with, place.setting);
+        sealed.and_then(|()| Ok(out.sync_all()?)).map_err(|fault| sealing(&fault))?;
+        Ok(books)
+    });
+    anew::clear(&copy);
+    made
+}
+
+impl Lock {
+    /// Makes the backup `from` the ledger at `place` and begins an epoch in it. Where there is a ledger already it has to be
+    /// an earlier state of the same one, and is kept beside.
+    ///
+    /// `ledger` is the id that the keystore names.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerFault::OtherLedger`] for a backup of another ledger, [`LedgerFault::NotOlder`] where the one here has gone as
+    /// far or further, [`LedgerFault::Sealed`], or what is wrong with either. Then nothing was changed.
+    pub(crate) fn restore(
+        &self,
+        place: &LedgerPlace,
+        ledger: &str,
+        from: &Path,
+        sealed_with: &Passphrase,
+        time: Box<dyn TimeSource>,
+    ) -> Result<Begun, LedgerFault> {
+        let draft = open::draft(&place.file)?;
+        let restored = unseal(from, &draft, sealed_with).and_then(|()| {
+            let mut conn = open::open_draft(&draft, place)?;
+            let known = meta::read(&conn)?;
+            if known.ledger_id != ledger {
+                return Err(LedgerFault::OtherLedger { path: from.to_owned() });
+            }
+            may_replace(place, &known.ledger_id, known.head.seq)?;
+            let begun = anew::begin(&mut conn, time, "it was restored from a backup")?;
+            conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
+            let kept = anew::put_in_place(&draft, place)?;
+            Ok(Begun { kept, ..begun })
+        });
+        anew::clear(&draft);
+        restored
+    }
+}
+
+fn unseal(from: &Path, draft: &Path, sealed_with: &Passphrase) -> Result<(), LedgerFault> {
+    let system = |fault: std::io::Error| sealing(&fault.into());
+    let mut sealed = BufReader::new(File::open(from).map_err(system)?);
+    let mut to = BufWriter::new(File::options().write(true).truncate(true).open(draft).map_err(system)?);
+    sealed::open(&mut sealed, &mut to, sealed_with).map_err(|fault| sealing(&fault))
+}
+
+/// Whether the ledger that is at `place`, if any, is an earlier state of `ledger` than its event `seq`.
+fn may_replace(place: &LedgerPlace, ledger: &str, seq: u64) -> Result<(), LedgerFault> {
+    let here = match Inspector::open(place) {
+        Err(LedgerFault::Missing { .. }) => return Ok(()),
+        found => found?,
+    };
+    let known = here.identity();
+    if known.ledger != ledger {
+        return Err(LedgerFault::OtherLedger { path: place.file.clone() });
+    }
+    if seq <= known.events {
+        return Err(LedgerFault::NotOlder { path: place.file.clone(), here: known.events, there: seq });
+    }
+    Ok(())
+}
+
+fn sealing(fault: &SealFault) -> LedgerFault {
+    LedgerFault::Sealed { detail: fault.to_string(), code: fault.code() }
+}
