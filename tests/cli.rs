@@ -8,6 +8,8 @@
 
 #[path = "cli/approvals.rs"]
 mod approvals;
+#[path = "cli/audit.rs"]
+mod audit;
 #[path = "cli/bad_rules.rs"]
 mod bad_rules;
 #[path = "cli/budgets.rs"]
@@ -30,6 +32,8 @@ mod first_steps;
 mod install;
 #[path = "cli/large.rs"]
 mod large;
+#[path = "cli/ledger.rs"]
+mod ledger;
 #[path = "cli/mandates.rs"]
 mod mandates;
 #[path = "cli/policy_replay.rs"]

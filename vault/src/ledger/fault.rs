@@ -15,7 +15,7 @@ pub enum LedgerFault {
         path: PathBuf,
     },
     /// A key is there and its ledger is not: starting anew would forget what was spent.
-    #[error("there is a key but no ledger at `{shown}`; put the ledger back, or move the key away and run `bursar init`", shown = .path.display())]
+    #[error("there is a key but no ledger at `{shown}`; put the ledger back or run `bursar restore`; to start anew move the key away and run `bursar init`", shown = .path.display())]
     KeyWithoutLedger {
         /// Where the ledger should be.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum LedgerFault {
         version: i64,
     },
     /// It is damaged, or somebody changed it by hand.
-    #[error("the ledger at `{shown}` is damaged ({detail}); keep the file, move the money to a new profile, and never use an older copy, which has forgotten what was signed", shown = .path.display())]
+    #[error("the ledger at `{shown}` is damaged ({detail}); keep the file and run `bursar ledger verify`, which says what is wrong; never put an older copy there, which has forgotten what was signed", shown = .path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,

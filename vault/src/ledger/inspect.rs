@@ -8,7 +8,7 @@ use super::audit::chain::Kept;
 use super::audit::{self, Books, Progress};
 use super::fault::LedgerFault;
 use super::open::{self, LedgerPlace};
-use super::{checkpoint, mark, meta, schema};
+use super::{checkpoint, mark, meta};
 use crate::audit_key::AuditPublic;
 
 /// One state of a ledger: what is committed later is not in it.
@@ -90,7 +90,7 @@ impl Inspector {
     /// [`LedgerFault::Corrupt`] with the first thing that SQLite finds.
     pub fn pages(&self) -> Result<(), LedgerFault> {
         let damaged = |detail| LedgerFault::Corrupt { path: self.place.file.clone(), detail };
-        let verdict = schema::pragma(&self.conn, "integrity_check(1)");
+        let verdict = self.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
         let verdict = verdict.map_err(|fault| damaged(fault.to_string()))?;
         if verdict == "ok" { Ok(()) } else { Err(damaged(verdict)) }
     }

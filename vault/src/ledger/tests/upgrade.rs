@@ -8,7 +8,7 @@ use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
 use super::world::{Fake, START, money, place, rules};
-use crate::ledger::{Ledger, LedgerFault, Resume, RowState, tally};
+use crate::ledger::{Inspector, Ledger, LedgerFault, Resume, RowState, tally};
 
 /// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
 /// one is in flight, 400 seconds after [`START`].
@@ -87,6 +87,22 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
     let resumed = ledger.resume("api.example.com", &rules("")).unwrap();
     assert!(matches!(resumed, Resume::Lifted(resumed) if resumed.pardoned == 1));
     ledger.verify().unwrap();
+}
+
+#[test]
+fn version_3_opens_in_the_first_epoch_and_without_a_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    laid_down_as_version_2(dir.path());
+    let conn = Connection::open(place(dir.path()).file).unwrap();
+    conn.execute_batch(include_str!("../schema_3.sql")).unwrap();
+    conn.pragma_update(None, "user_version", 3).unwrap();
+    drop(conn);
+    assert!(matches!(Inspector::open(&place(dir.path())), Err(LedgerFault::Older { .. })), "looking changes nothing");
+    for _opening in 0..2 {
+        let books = open(dir.path()).unwrap().verify().unwrap();
+        assert_eq!((books.payments, books.epoch, books.checkpoints), (4, 1, 0));
+    }
+    assert_eq!(Inspector::open(&place(dir.path())).unwrap().identity().key, None);
 }
 
 #[test]
