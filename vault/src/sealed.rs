@@ -84,7 +84,7 @@ pub(crate) fn seal(
     let salt = STANDARD_NO_PAD.encode(salt);
     let header = format!("{INTRO}-> scrypt {salt} {cost}\n{}\n---", STANDARD_NO_PAD.encode(body));
     let mac = header_mac(file_key.as_slice(), header.as_bytes())?.finalize().into_bytes();
-    write!(to, "{header} {}\n", STANDARD_NO_PAD.encode(mac))?;
+    writeln!(to, "{header} {}", STANDARD_NO_PAD.encode(mac))?;
     to.write_all(&nonce)?;
     let cipher = payload(file_key.as_slice(), &nonce)?;
     let mut chunk = Vec::with_capacity(CHUNK_BYTES.saturating_add(TAG_BYTES));

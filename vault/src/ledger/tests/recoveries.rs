@@ -45,8 +45,9 @@ fn spoil(world: &World, name: &str) {
     let size: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
     conn.close().unwrap();
     let mut bytes = fs::read(file(world)).unwrap();
-    let start = usize::try_from((root - 1) * size).unwrap();
-    bytes[start..start + 200].fill(0xA5);
+    let page =
+        bytes.chunks_mut(usize::try_from(size).unwrap()).nth(usize::try_from(root).unwrap().saturating_sub(1)).unwrap();
+    page[..200].fill(0xA5);
     fs::write(file(world), bytes).unwrap();
 }
 
