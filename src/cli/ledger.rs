@@ -137,9 +137,14 @@ impl Recover {
 
 /// What was begun anew, for a person.
 pub(super) fn say_begun(how: &str, begun: &Begun) -> Result<(), Stop> {
-    let Begun { epoch, payments, events, counted, kept } = begun;
+    let Begun { epoch, payments, events, counted, missing, kept } = begun;
     table::say(&format!("{how}: {payments} payments and {events} events; epoch {epoch} begins."))?;
     table::say(&format!("{counted} open payments count as spent, and every budget is closed."))?;
+    if *missing != 0 {
+        table::say(&format!(
+            "{missing} events that were here after that are not in it, and payments may be among them."
+        ))?;
+    }
     if let Some(kept) = kept {
         table::say(&format!("What was here is kept as {}.", kept.display()))?;
     }

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod frame;
 pub mod operator;
+pub mod past;
 
 pub use agent::{
     AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
@@ -13,8 +14,9 @@ pub use agent::{
 };
 pub use operator::{
     ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
-    Passphrase, PastPayment, PaymentDetail, Proof, Quarantine, Resumed, WhichRules,
+    Passphrase, PaymentDetail, Quarantine, Resumed, WhichRules,
 };
+pub use past::{PastPayment, Proof};
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.
 pub const PROTOCOL: u16 = 4;

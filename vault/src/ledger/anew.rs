@@ -10,7 +10,7 @@ use rusqlite::{Connection, params};
 
 use super::audit::chain::Kept;
 use super::fault::LedgerFault;
-use super::mark::Mark;
+use super::mark::{self, Mark};
 use super::number::to_sql;
 use super::open::{self, LedgerPlace};
 use super::rows;
@@ -30,6 +30,8 @@ pub struct Begun {
     pub events: u64,
     /// How many payments were open and count as spent.
     pub counted: u64,
+    /// How many events were here after that and are in none of the books any more, as far as the mark tells.
+    pub missing: u64,
     /// Where the files that were here before are kept, if any were.
     pub kept: Option<PathBuf>,
 }
@@ -37,10 +39,17 @@ pub struct Begun {
 /// The most open payments that are read at once.
 const AT_ONCE: u32 = 64;
 
-/// Begins the next epoch in the whole ledger on `conn`, in one transaction.
-pub(super) fn begin(conn: &mut Connection, time: Box<dyn TimeSource>, why: &str) -> Result<Begun, LedgerFault> {
+/// Begins the next epoch in the whole ledger on `conn`, which will be the one at `place`, in one transaction.
+pub(super) fn begin(
+    conn: &mut Connection,
+    place: &LedgerPlace,
+    time: Box<dyn TimeSource>,
+    why: &str,
+) -> Result<Begun, LedgerFault> {
     let books = audit::everything(conn, Kept::default(), &mut |_progress| ())?;
-    let clock = LedgerClock::resume(time, meta::read(conn)?.clock);
+    let known = meta::read(conn)?;
+    let missing = mark::missing(&place.file, &known.ledger_id, books.events);
+    let clock = LedgerClock::resume(time, known.clock);
     let transaction = conn.transaction()?;
     let tx = Tx { conn: &transaction, now_s: clock.read().now_s, latched: false };
     let mut counted: u64 = 0;
@@ -64,7 +73,7 @@ pub(super) fn begin(conn: &mut Connection, time: Box<dyn TimeSource>, why: &str)
     meta::stamp(tx.conn, &clock.memory())?;
     transaction.commit()?;
     audit::everything(conn, Kept::default(), &mut |_progress| ())?;
-    Ok(Begun { epoch, payments: books.payments, events: books.events, counted, kept: None })
+    Ok(Begun { epoch, payments: books.payments, events: books.events, counted, missing, kept: None })
 }
 
 /// Puts the closed ledger `draft` in the place of whatever is there, which is kept under another name, and marks it.

@@ -66,7 +66,7 @@ impl Lock {
                 return Err(LedgerFault::OtherLedger { path: from.to_owned() });
             }
             may_replace(place, &known.ledger_id, known.head.seq)?;
-            let begun = anew::begin(&mut conn, time, "it was restored from a backup")?;
+            let begun = anew::begin(&mut conn, place, time, "it was restored from a backup")?;
             conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
             let kept = anew::put_in_place(&draft, place)?;
             Ok(Begun { kept, ..begun })

@@ -92,6 +92,12 @@ pub(super) fn read_beside(ledger: &Path) -> Option<(String, Head)> {
     read(&File::open(beside(ledger)).ok()?)
 }
 
+/// How many events the mark beside `ledger` knows of that a log up to event `seq` does not have.
+pub(super) fn missing(ledger: &Path, ledger_id: &str, seq: u64) -> u64 {
+    let marked = read_beside(ledger).filter(|(id, _)| id == ledger_id);
+    marked.map_or(0, |(_, head)| head.seq.saturating_sub(seq))
+}
+
 /// Why the ledger on `conn` with this id, whose log ends at `head`, is not the one that was `marked`, or an older state of
 /// it.
 pub(super) fn against(

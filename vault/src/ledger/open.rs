@@ -84,20 +84,28 @@ pub(super) fn create(
 /// An empty file in a folder of its own beside `file`: SQLite puts its side files there too, and a crash leaves nothing
 /// behind that anybody takes for a ledger. What an interrupted one left gives way.
 pub(super) fn draft(file: &Path) -> Result<PathBuf, LedgerFault> {
-    in_folder(beside(&canonical(file)?, ".new"))
-}
-
-/// The same for a copy that is made while anything may be going on.
-pub(super) fn scratch(file: &Path) -> Result<PathBuf, LedgerFault> {
-    in_folder(beside(&canonical(file)?, &format!(".copy-{}", std::process::id())))
-}
-
-fn in_folder(folder: PathBuf) -> Result<PathBuf, LedgerFault> {
+    let folder = beside(&canonical(file)?, ".new");
     clear(&folder)?;
-    DirBuilder::new().mode(0o700).create(&folder).map_err(|fault| unreachable_file(&folder, &fault))?;
+    in_folder(&folder)
+}
+
+/// The same for a copy that is made while anything may be going on: one at a time, and what an interrupted one left stays
+/// until a person removes it, because it is a whole ledger.
+pub(super) fn scratch(file: &Path) -> Result<PathBuf, LedgerFault> {
+    let folder = beside(&canonical(file)?, ".copy");
+    if fs::symlink_metadata(&folder).is_ok() {
+        let detail =
+            "another copy is being made; if none is, an interrupted one left this folder: remove it".to_owned();
+        return Err(LedgerFault::File { path: folder, detail });
+    }
+    in_folder(&folder)
+}
+
+fn in_folder(folder: &Path) -> Result<PathBuf, LedgerFault> {
+    DirBuilder::new().mode(0o700).create(folder).map_err(|fault| unreachable_file(folder, &fault))?;
     let draft = folder.join("ledger");
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
-    made.map(|_file| draft).map_err(|fault| unreachable_file(&folder, &fault))
+    made.map(|_file| draft).map_err(|fault| unreachable_file(folder, &fault))
 }
 
 /// Gives a whole file its name, durably; whatever has the name already keeps it.

@@ -47,7 +47,7 @@ impl Lock {
         }
         let damaged = open::open_damaged(place)?;
         let (draft, conn, triggers) = anew::bare(&place.file)?;
-        let rebuilt = rebuild(&damaged, conn, &triggers, time);
+        let rebuilt = rebuild(&damaged, conn, &triggers, place, time);
         drop(damaged);
         let begun = rebuilt.and_then(|begun| {
             let kept = anew::put_in_place(&draft, place)?;
@@ -62,6 +62,7 @@ fn rebuild(
     damaged: &Connection,
     mut conn: Connection,
     triggers: &[String],
+    place: &LedgerPlace,
     time: Box<dyn TimeSource>,
 ) -> Result<Begun, LedgerFault> {
     let transaction = conn.transaction()?;
@@ -86,7 +87,7 @@ fn rebuild(
     if let Some(odd) = schema::odd_one(&conn, schema::VERSION)? {
         return Err(LedgerFault::Rule { detail: format!("{odd} was not rebuilt") });
     }
-    let begun = anew::begin(&mut conn, time, "it was rebuilt from a damaged ledger")?;
+    let begun = anew::begin(&mut conn, place, time, "it was rebuilt from a damaged ledger")?;
     conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
     Ok(begun)
 }

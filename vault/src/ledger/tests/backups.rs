@@ -143,3 +143,14 @@ fn a_ledger_whose_books_do_not_balance_is_not_backed_up() {
     assert!(matches!(found, Err(LedgerFault::Books { .. })), "{found:?}");
     assert!(Inspector::open(&place).unwrap().verify(Kept::default(), &mut |_progress| ()).is_err());
 }
+
+#[test]
+fn what_an_interrupted_backup_left_is_not_taken_for_anything_and_not_removed_unseen() {
+    let world = World::new("", "10 USD");
+    let folder = world.dir.path().join("ledger.sqlite.copy");
+    fs::create_dir(&folder).unwrap();
+    let path = world.dir.path().join("x.age");
+    let found = write_backup(&place(world.dir.path()), &passphrase("sealed"), &mut File::create(&path).unwrap());
+    assert!(found.unwrap_err().to_string().contains("an interrupted one left this folder"));
+    assert!(folder.exists());
+}

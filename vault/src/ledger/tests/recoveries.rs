@@ -129,7 +129,28 @@ fn a_ledger_that_lost_its_write_ahead_log_goes_on_by_hand_only() {
     assert!(Inspector::open(&place(world.dir.path())).unwrap().set_back().is_some());
     let begun = recover(&world).unwrap();
     assert_eq!((begun.epoch, begun.payments), (2, 1));
+    assert!(0 < begun.missing, "{begun:?}");
     world.reopen();
     assert_eq!(world.ledger().latched(), None);
     assert!(world.ledger().sessions().unwrap().iter().all(|session| session.closed));
+}
+
+#[test]
+fn a_torn_write_ahead_log_gives_what_was_whole_in_it_and_nothing_of_the_rest() {
+    let mut world = World::new("", "10 USD");
+    for number in 0..20 {
+        world.buy(errand(&format!("paid-{number}")), CENT);
+    }
+    world.ledger().flush().unwrap();
+    let (whole, log) = (fs::read(file(&world)).unwrap(), fs::read(file(&world).with_extension("sqlite-wal")).unwrap());
+    world.close();
+    fs::write(file(&world), whole).unwrap();
+    fs::remove_file(file(&world).with_extension("sqlite-shm")).unwrap_or_default();
+    let torn = file(&world).with_extension("sqlite-wal");
+    fs::write(&torn, &log[..log.len().div_euclid(2).saturating_sub(77)]).unwrap();
+    let begun = recover(&world).unwrap();
+    assert!(0 < begun.missing && begun.payments < 20 && 0 < begun.payments, "{begun:?}");
+    world.reopen();
+    assert_eq!(world.ledger().latched(), None);
+    world.ledger().verify().unwrap();
 }
