@@ -42,7 +42,8 @@ pub fn back_up(profile: &Profile, sealed_with: &Passphrase, out: &mut File) -> R
     Ok(ledger::write_backup(&profile.ledger_place(), sealed_with, out)?)
 }
 
-/// Makes a backup the ledger of this profile, as [`Lock::restore`] says. The keystore has to name that ledger.
+/// Makes a backup the ledger of this profile and begins an epoch in it: every session is closed, and every payment that was
+/// open counts as spent. The keystore has to name that ledger, and a ledger that is here has to be an earlier state of it.
 ///
 /// # Errors
 ///
@@ -58,7 +59,8 @@ pub fn restore(
     Ok(lock.restore(&profile.ledger_place(), &ledger, backup, sealed_with, Box::new(MachineTime))?)
 }
 
-/// Rebuilds the damaged ledger of this profile, as [`Lock::recover`] says.
+/// Rebuilds the damaged ledger of this profile from what can be read of it and proved, and begins an epoch in it; the damaged
+/// files are kept.
 ///
 /// # Errors
 ///
