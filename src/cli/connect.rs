@@ -50,6 +50,7 @@ impl From<LedgerFault> for Stop {
             | LedgerFault::Whole { .. }
             | LedgerFault::OtherLedger { .. }
             | LedgerFault::NotOlder { .. }
+            | LedgerFault::WentApart { .. }
             | LedgerFault::Sealed { .. } => Exit::Refused,
             LedgerFault::Missing { .. } | LedgerFault::Older { .. } | LedgerFault::InUse { .. } => Exit::NotReady,
             _ => Exit::Failed,

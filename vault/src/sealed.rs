@@ -24,7 +24,7 @@ const INTRO: &str = "age-encryption.org/v1\n";
 const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
 const CHUNK_BYTES: usize = 64 * 1024;
 const TAG_BYTES: usize = 16;
-/// The highest cost that is worked out for a file, as the power of two: 4 GiB of memory would be no backup but an attack.
+/// The highest cost that is worked out for a file, as the power of two: it takes a GiB of memory.
 const COST_MAX_LOG2: u8 = 20;
 /// The longest line of a header that is read, bytes.
 const LINE_MAX_BYTES: u64 = 256;

@@ -5,12 +5,15 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::Path;
 
+use rusqlite::Connection;
+
 use super::anew::{self, Begun};
 use super::audit::chain::Kept;
 use super::audit::{self, Books};
+use super::events;
 use super::fault::LedgerFault;
 use super::inspect::Inspector;
-use super::meta;
+use super::meta::{self, Meta};
 use super::open::{self, LedgerPlace, Lock};
 use crate::clock::TimeSource;
 use crate::protocol::Passphrase;
@@ -49,7 +52,7 @@ impl Lock {
     /// # Errors
     ///
     /// [`LedgerFault::OtherLedger`] for a backup of another ledger, [`LedgerFault::NotOlder`] where the one here has gone as
-    /// far or further, [`LedgerFault::Sealed`], or what is wrong with either. Then nothing was changed.
+    /// far or further, [`LedgerFault::WentApart`] where it went another way, [`LedgerFault::Sealed`], or what is wrong with either. Then nothing was changed.
     pub(crate) fn restore(
         &self,
         place: &LedgerPlace,
@@ -65,7 +68,7 @@ impl Lock {
             if known.ledger_id != ledger {
                 return Err(LedgerFault::OtherLedger { path: from.to_owned() });
             }
-            may_replace(place, &known.ledger_id, known.head.seq)?;
+            may_replace(place, &conn, &known)?;
             let begun = anew::begin(&mut conn, place, time, "it was restored from a backup")?;
             conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
             let kept = anew::put_in_place(&draft, place)?;
@@ -83,18 +86,22 @@ fn unseal(from: &Path, draft: &Path, sealed_with: &Passphrase) -> Result<(), Led
     sealed::open(&mut sealed, &mut to, sealed_with).map_err(|fault| sealing(&fault))
 }
 
-/// Whether the ledger that is at `place`, if any, is an earlier state of `ledger` than its event `seq`.
-fn may_replace(place: &LedgerPlace, ledger: &str, seq: u64) -> Result<(), LedgerFault> {
+/// Whether the ledger that is at `place`, if any, is an earlier state of the backup on `conn`: the backup's log goes on where
+/// that one ends.
+fn may_replace(place: &LedgerPlace, conn: &Connection, backup: &Meta) -> Result<(), LedgerFault> {
     let here = match Inspector::open(place) {
         Err(LedgerFault::Missing { .. }) => return Ok(()),
         found => found?,
     };
-    let known = here.identity();
-    if known.ledger != ledger {
-        return Err(LedgerFault::OtherLedger { path: place.file.clone() });
+    let (path, here) = (place.file.clone(), here.identity());
+    if here.ledger != backup.ledger_id {
+        return Err(LedgerFault::OtherLedger { path });
     }
-    if seq <= known.events {
-        return Err(LedgerFault::NotOlder { path: place.file.clone(), here: known.events, there: seq });
+    if backup.head.seq <= here.events {
+        return Err(LedgerFault::NotOlder { path, here: here.events, there: backup.head.seq });
+    }
+    if events::hash_at(conn, here.events)? != Some(here.head) {
+        return Err(LedgerFault::WentApart { path });
     }
     Ok(())
 }

@@ -269,6 +269,16 @@ pub(super) fn head(conn: &Connection) -> Result<Head, LedgerFault> {
     }
 }
 
+/// The hash of event `seq`; the digest of nothing for 0, `None` for one that is not there.
+pub(super) fn hash_at(conn: &Connection, seq: u64) -> Result<Option<Digest>, LedgerFault> {
+    if seq == 0 {
+        return Ok(Some(Digest::of(b"")));
+    }
+    let sql = "SELECT hash FROM event WHERE seq = ?1";
+    let found: Option<String> = conn.prepare_cached(sql)?.query_row([to_sql(seq)?], |row| row.get(0)).optional()?;
+    found.map(|hash| Digest::parse(&hash)).transpose().map_err(|_fault| LedgerFault::Unreadable { what: "event" })
+}
+
 /// Everything an event's hash covers.
 pub(super) struct Link<'a> {
     pub(super) prev: &'a Digest,

@@ -7,13 +7,12 @@ use bursar_policy::chain::{Address, AssetId, ChainId};
 use bursar_policy::digest::Digest;
 use bursar_policy::errand::{PaymentId, SessionId};
 use bursar_policy::money::{Amount, Money};
-use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::audit::chain::{COLUMNS, Chain, Kept, Logged};
 use super::checkpoint::SignedCheckpoint;
-use super::events::Head;
+use super::events::{self, Head};
 use super::fault::LedgerFault;
 use super::inspect::Inspector;
 use super::number::{from_sql, to_sql};
@@ -122,12 +121,7 @@ impl Inspector {
     pub fn export_head(&self, after: u64) -> Result<ExportHead, LedgerFault> {
         let known = self.identity();
         let after = after.min(known.events);
-        let before = "SELECT hash FROM event WHERE seq = ?1";
-        let hash: Option<String> = self.conn.query_row(before, [to_sql(after)?], |row| row.get(0)).optional()?;
-        let after_hash = match hash {
-            Some(hash) => hash.parse().map_err(|_fault| LedgerFault::Unreadable { what: "event" })?,
-            None => Digest::of(b""),
-        };
+        let after_hash = events::hash_at(&self.conn, after)?.ok_or(LedgerFault::Unreadable { what: "event" })?;
         Ok(ExportHead {
             bursar_audit: 1,
             ledger: known.ledger.clone(),

@@ -133,6 +133,12 @@ pub enum LedgerFault {
         /// The backup's last event.
         there: u64,
     },
+    /// The ledger that is here is no earlier state of the backup.
+    #[error("the ledger at `{shown}` and the backup went on apart from one another, and each has what the other lacks; nothing was done", shown = .path.display())]
+    WentApart {
+        /// The ledger that is here.
+        path: PathBuf,
+    },
     /// A backup cannot be written or opened.
     #[error("{detail}")]
     Sealed {
@@ -225,6 +231,7 @@ impl LedgerFault {
             Self::BeyondRepair { .. } => "ledger_beyond_repair",
             Self::OtherLedger { .. } => "other_ledger",
             Self::NotOlder { .. } => "ledger_not_older",
+            Self::WentApart { .. } => "ledger_went_apart",
             Self::Sealed { code, .. } => code,
             Self::OtherAuditKey => "ledger_other_audit_key",
             Self::Older { .. } => "ledger_older",

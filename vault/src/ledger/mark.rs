@@ -10,16 +10,14 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use bursar_policy::digest::Digest;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
-use super::events::Head;
+use super::events::{self, Head};
 use super::fault::LedgerFault;
 use super::open;
 
 /// The length of a mark: ledger id, place in the log, hash, each with one byte after it.
 const BYTES: usize = 32 + 1 + 20 + 1 + 64 + 1;
-
-const HASH_AT: &str = "SELECT hash FROM event WHERE seq = ?1";
 
 /// The file, open for writing.
 #[derive(Debug)]
@@ -115,9 +113,7 @@ pub(super) fn against(
             "it was set back: the last {missing} events that it had are missing, and payments may be among them"
         )));
     }
-    let place = super::number::to_sql(marked.seq)?;
-    let hash: Option<String> = conn.prepare(HASH_AT)?.query_row([place], |row| row.get(0)).optional()?;
-    if hash.is_some_and(|hash| hash != marked.hash.to_string()) {
+    if events::hash_at(conn, marked.seq)?.is_some_and(|hash| hash != marked.hash) {
         return Ok(Some("it was set back and went on: its log is another one than it was".to_owned()));
     }
     Ok(None)

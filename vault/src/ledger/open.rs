@@ -115,24 +115,24 @@ pub(super) fn put_in(draft: &Path, file: &Path) -> Result<(), LedgerFault> {
     file.parent().map_or(Ok(()), sync)
 }
 
-/// Gives the ledger `file` and its side files another name, durably; `None` where there is none.
+/// Gives the ledger `file` and its side files another name, durably; `None` where there are none. Side files go too where
+/// the ledger is lost: SQLite would take the journal of the old one for the new one's.
 pub(super) fn put_away(file: &Path) -> Result<Option<PathBuf>, LedgerFault> {
     let file = canonical(file)?;
-    if fs::symlink_metadata(&file).is_err() {
-        return Ok(None);
-    }
     let is_free = |name: &PathBuf| fs::symlink_metadata(name).is_err();
     let mut names = (1_u32..).map(|number| beside(&file, &format!(".kept-{number}")));
     let kept = names.find(is_free).ok_or_else(|| LedgerFault::Exists { path: file.clone() })?;
     // The file first: without it nothing is paid, whatever becomes of the rest.
+    let mut moved = false;
     for side in ["", "-wal", "-shm", "-journal"] {
         match fs::rename(beside(&file, side), beside(&kept, side)) {
-            Err(fault) if fault.kind() != std::io::ErrorKind::NotFound => return Err(unreachable_file(&file, &fault)),
-            _ => {}
+            Ok(()) => moved = true,
+            Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => {}
+            Err(fault) => return Err(unreachable_file(&file, &fault)),
         }
     }
     file.parent().map_or(Ok(()), sync)?;
-    Ok(Some(kept))
+    Ok(moved.then_some(kept))
 }
 
 /// Copies what is committed of the ledger at `place` into the empty file `copy`.

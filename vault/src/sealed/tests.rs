@@ -1,5 +1,7 @@
 //! What was sealed opens with its passphrase alone, whole or not at all.
 
+use proptest::prelude::*;
+
 use super::*;
 
 fn passphrase(text: &str) -> Passphrase {
@@ -52,6 +54,16 @@ fn a_cost_that_would_eat_the_machine_is_not_paid() {
     let dear = text.replacen(" 10\n", " 30\n", 1);
     assert_ne!(text, dear);
     assert!(matches!(opened(dear.as_bytes(), "right"), Err(SealFault::Foreign)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_bytes_open_nothing(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert!(opened(&bytes, "right").is_err());
+        prop_assert!(opened(&[INTRO.as_bytes(), &bytes].concat(), "right").is_err());
+    }
 }
 
 /// Made by the `age` format's implementation in Rust (`rage`), by way of pyrage 1.4.0: a line, a hundred times.

@@ -154,3 +154,43 @@ fn what_an_interrupted_backup_left_is_not_taken_for_anything_and_not_removed_uns
     assert!(found.unwrap_err().to_string().contains("an interrupted one left this folder"));
     assert!(folder.exists());
 }
+
+#[test]
+fn the_journal_of_a_lost_ledger_is_not_taken_for_the_restored_ones() {
+    let mut world = World::new("", "10 USD");
+    world.buy(errand("a"), CENT);
+    world.ledger().flush().unwrap();
+    let backup = back_up(&world, "one.age");
+    world.buy(errand("b"), 50 * CENT);
+    world.ledger().flush().unwrap();
+    let wal = world.dir.path().join("ledger.sqlite-wal");
+    let stale = fs::read(&wal).unwrap();
+    world.close();
+    lose(&world);
+    fs::write(&wal, &stale).unwrap();
+    let begun = restore(&world, &backup).unwrap();
+    assert!(0 < begun.missing, "{begun:?}");
+    assert_eq!(fs::read(begun.kept.unwrap().with_extension("kept-1-wal")).unwrap(), stale);
+    world.reopen();
+    assert_eq!(world.spent(), money("0.01 USD"));
+    world.ledger().verify().unwrap();
+}
+
+#[test]
+fn a_backup_that_went_another_way_than_the_ledger_here_changes_nothing() {
+    let mut world = World::new("", "10 USD");
+    world.ledger().flush().unwrap();
+    let early = back_up(&world, "early.age");
+    for number in 0..9 {
+        world.buy(errand(&format!("lost-{number}")), CENT);
+    }
+    world.ledger().flush().unwrap();
+    let late = back_up(&world, "late.age");
+    world.close();
+    lose(&world);
+    restore(&world, &early).unwrap();
+    let begun_anew = fs::read(world.dir.path().join("ledger.sqlite")).unwrap();
+    let apart = restore(&world, &late);
+    assert!(matches!(apart, Err(LedgerFault::WentApart { .. })), "{apart:?}");
+    assert_eq!(fs::read(world.dir.path().join("ledger.sqlite")).unwrap(), begun_anew);
+}

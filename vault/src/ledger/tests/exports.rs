@@ -1,10 +1,13 @@
 //! The log on its way out, and that an export which was touched does not pass.
 
 use bursar_policy::refusal::Refusal;
+use proptest::prelude::*;
 
 use super::checkpoints::{checkpoint, key};
 use super::world::{CENT, TRANSACTION, World, errand, place, signature};
-use crate::ledger::{ExportFault, Exported, Inspector, Kept, LedgerFault, Price, Source, verify_export};
+use crate::ledger::{
+    Checkpoint, ExportFault, Exported, Inspector, Kept, LedgerFault, Price, SignedCheckpoint, Source, verify_export,
+};
 
 /// Every line of an export, the first one included.
 fn lines(world: &World, after: u64) -> Vec<String> {
@@ -104,4 +107,29 @@ fn what_is_no_export_is_told() {
     }
     let endless = vec![b'x'; 300 * 1024];
     assert!(matches!(verify_export(&mut &endless[..], Kept::default()), Err(ExportFault::Read(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_bytes_are_no_export_that_passes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert!(verify_export(&mut &bytes[..], Kept::default()).is_err());
+    }
+
+    /// A word for a word: whatever is changed in the line of a checkpoint, it does not read back as one that holds.
+    #[test]
+    fn no_bent_checkpoint_holds(place in 0_usize..400, letter in "[ -~]") {
+        let line = line();
+        let place = place.min(line.len().saturating_sub(1));
+        let bent = format!("{}{letter}{}", &line[..place], &line[place.saturating_add(1)..]);
+        prop_assert!(bent == line || SignedCheckpoint::read(&bent).is_none_or(|signed| !signed.holds()));
+    }
+}
+
+fn line() -> String {
+    use bursar_policy::Digest;
+    let (key, hash) = (key(7), Digest::of(b"end"));
+    let checkpoint = Checkpoint { ledger: "07".repeat(16), epoch: 1, seq: 9, hash, at_s: 5, key: key.public() };
+    SignedCheckpoint { signature: key.sign(&checkpoint.statement()), checkpoint }.line()
 }
