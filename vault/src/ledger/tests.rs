@@ -2,9 +2,12 @@
 
 mod acquaintance;
 mod approvals;
+mod backups;
 mod breaker;
 mod breaker_law;
+mod checkpoints;
 mod crash;
+mod exports;
 mod files;
 mod flood;
 mod growth;
@@ -13,6 +16,7 @@ mod limits;
 mod mandates;
 mod race;
 mod recall;
+mod recoveries;
 mod repeat;
 mod resume;
 mod set_back;

@@ -9,7 +9,7 @@ use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
 use super::world::{CENT, Fake, START, World, drawn, errand, money, place, rules, terms};
-use crate::ledger::{Claim, Held, Ledger, LedgerFault, Meant, RowState, tally};
+use crate::ledger::{Claim, Held, Inspector, Ledger, LedgerFault, Meant, RowState, tally};
 
 /// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
 /// one is in flight, 400 seconds after [`START`].
@@ -115,6 +115,22 @@ fn version_3_opens_and_balances_and_money_can_be_held_on_it() {
     let drawn = drawn(&ask.payment);
     assert!(matches!(ledger.hold(claim, ask, drawn, &rules).unwrap(), Held::Yes(_)));
     ledger.verify().unwrap();
+}
+
+#[test]
+fn version_3_opens_in_the_first_epoch_and_without_a_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    laid_down_as_version_2(dir.path());
+    let conn = Connection::open(place(dir.path()).file).unwrap();
+    conn.execute_batch(include_str!("../schema_3.sql")).unwrap();
+    conn.pragma_update(None, "user_version", 3).unwrap();
+    drop(conn);
+    assert!(matches!(Inspector::open(&place(dir.path())), Err(LedgerFault::Older { .. })), "looking changes nothing");
+    for _opening in 0..2 {
+        let books = open(dir.path()).unwrap().verify().unwrap();
+        assert_eq!((books.payments, books.epoch, books.checkpoints), (4, 1, 0));
+    }
+    assert_eq!(Inspector::open(&place(dir.path())).unwrap().identity().key, None);
 }
 
 #[test]
