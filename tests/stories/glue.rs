@@ -4,6 +4,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -29,6 +30,7 @@ pub(crate) struct Browser {
 /// A running glue. Dropping it hangs up.
 pub(crate) struct Glue {
     line: UnixStream,
+    hung_up: Arc<AtomicBool>,
     work: Option<JoinHandle<()>>,
     headers: Arc<Mutex<Vec<String>>>,
 }
@@ -40,16 +42,20 @@ impl Glue {
         let line = client.stream().try_clone().unwrap();
         let headers = Arc::<Mutex<Vec<String>>>::default();
         let kept = Arc::clone(&headers);
+        let hung_up = Arc::<AtomicBool>::default();
+        let over = Arc::clone(&hung_up);
         let work = std::thread::spawn(move || {
             while let Ok(task) = client.next() {
                 match task.map(|task| serve(&client, &browser, does, &task, &kept)) {
                     None | Some(Ok(Life::GoesOn)) => {}
                     Some(Ok(Life::Ends)) => return,
+                    // The agent may have heard the end of the story before the last reply came here.
+                    Some(Err(_)) if over.load(Ordering::SeqCst) => return,
                     Some(Err(fault)) => panic!("the glue met {fault}"),
                 }
             }
         });
-        Self { line, work: Some(work), headers }
+        Self { line, hung_up, work: Some(work), headers }
     }
 
     /// The value of every header that it was given.
@@ -60,6 +66,7 @@ impl Glue {
 
 impl Drop for Glue {
     fn drop(&mut self) {
+        self.hung_up.store(true, Ordering::SeqCst);
         // One that died has hung up already.
         drop(self.line.shutdown(Shutdown::Both));
         let ended = self.work.take().map(JoinHandle::join);
