@@ -151,6 +151,7 @@ impl AgentConversation {
             approval: ApprovalId::from_random(random()?),
             nonce: random()?,
         };
+        self.vault.watch.want_balance(&self.vault, &ask.terms.asset_id());
         match self.vault.ledger.authorize(guard, ask, &rules.rules)? {
             Counted::No { claim, reasons } => {
                 self.work = Work::Claimed(claim);
@@ -194,6 +195,7 @@ impl AgentConversation {
         let id = QuoteId::from_random(random()?);
         let rules = self.vault.rules();
         let payer = self.vault.wallet.address();
+        self.vault.watch.want_balance(&self.vault, &terms.asset_id());
         refusals.extend(self.vault.ledger.quote(id.clone(), &session, errand, terms, payer, &rules.rules)?);
         if !refusals.is_empty() {
             self.vault.ledger.note_refused(Source::Vault, Some(&session), errand, &refusals);

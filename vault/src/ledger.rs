@@ -20,6 +20,8 @@ mod approval;
 mod authorize;
 mod standing;
 
+mod prove;
+mod purse;
 mod quote;
 mod recall;
 mod refused;
@@ -35,6 +37,7 @@ mod breaker;
 mod overdue;
 mod resume;
 
+mod returned;
 mod rows;
 mod tally;
 
@@ -59,6 +62,8 @@ pub use self::claim::{CLAIMS_MAX, Claim, ClaimGuard};
 pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
 pub use self::fault::LedgerFault;
 pub use self::open::{KeyFile, LedgerPlace};
+pub use self::prove::{Doubt, Moved};
+pub use self::purse::Holding;
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Resume;
@@ -116,6 +121,7 @@ impl Ledger {
         let shared = Arc::new(Shared {
             clock: LedgerClock::resume(time, found.clock),
             latch: latch::Latch::from_disk(found.latched),
+            purse: purse::Purse::default(),
         });
         let mut mark = mark::Mark::open(&place.file, found.ledger_id.clone());
         if let Some(reason) = mark.hold(&conn, &found.head)? {

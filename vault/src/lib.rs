@@ -24,6 +24,8 @@ pub mod setup;
 pub mod sign;
 mod wallet;
 
+pub mod chain;
+
 mod agent;
 pub mod client;
 mod operator;

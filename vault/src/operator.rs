@@ -265,11 +265,17 @@ impl OperatorConversation {
             unresolved: overview.unresolved,
             lost: overview.lost,
             quarantined: overview.quarantined,
+            denied: overview.denied,
+            chains: self.vault.watch.view(&self.vault.ledger, &rules.rules)?,
             approvals_waiting: overview.approvals_waiting,
             rules_digest: rules.digest,
             rules_changed: !on_disk.is_ok_and(|bytes| Digest::of(&bytes) == rules.digest),
             now_s: overview.now_s,
         })))
+    }
+
+    fn reconcile(&self) -> Result<OperatorReply, Trouble> {
+        Ok(OperatorReply::Reconciled(Box::new(self.vault.watch.reconcile(&self.vault)?)))
     }
 
     fn approvals(&self) -> Result<OperatorReply, Trouble> {
@@ -338,6 +344,7 @@ impl OperatorConversation {
             OperatorAsk::Approvals => self.approvals(),
             OperatorAsk::Approve { id, binding, passphrase } => self.approve(self.prove(&passphrase)?, id, binding),
             OperatorAsk::Deny { id } => self.deny(id),
+            OperatorAsk::Reconcile => self.reconcile(),
             OperatorAsk::Shutdown => {
                 self.vault.end(Ended::Asked);
                 Ok(OperatorReply::Done)

@@ -4,6 +4,7 @@
 //! [`OperatorAsk`]; neither understands the other's words, so a right cannot be reached through the wrong door.
 
 pub mod agent;
+pub mod chain;
 pub mod frame;
 pub mod operator;
 
@@ -11,13 +12,14 @@ pub use agent::{
     AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
     SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
 };
+pub use chain::{BalanceView, ChainProof, ChainVerdict, ChainView, EndpointView, Outcome, Reconciled};
 pub use operator::{
     ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
     Passphrase, PastPayment, PaymentDetail, Quarantine, Resumed, WhichRules,
 };
 
 /// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.
-pub const PROTOCOL: u16 = 3;
+pub const PROTOCOL: u16 = 6;
 
 /// The longest envelope a row may carry, in bytes. The vault stores it for a re-send and never parses it.
 pub const ENVELOPE_MAX_BYTES: usize = 64 * 1024;

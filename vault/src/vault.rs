@@ -1,5 +1,6 @@
 //! What every conversation of a running vault shares. Must never decide anything: it holds, and tells when to end.
 
+use crate::chain::Watch;
 use crate::guarded;
 use crate::ledger::Ledger;
 use crate::passphrase::PassphraseFault;
@@ -16,6 +17,7 @@ pub(crate) struct Vault {
     pub(crate) profile: Profile,
     pub(crate) ledger: Ledger,
     pub(crate) wallet: Wallet,
+    pub(crate) watch: Watch,
     rules: RwLock<Arc<RulesFile>>,
     ending: Mutex<Option<Ended>>,
     ended: Condvar,
@@ -34,11 +36,12 @@ pub enum Ended {
 }
 
 impl Vault {
-    pub(crate) fn new(profile: Profile, ledger: Ledger, wallet: Wallet, rules: RulesFile) -> Self {
+    pub(crate) fn new(profile: Profile, ledger: Ledger, wallet: Wallet, rules: RulesFile, watch: Watch) -> Self {
         Self {
             profile,
             ledger,
             wallet,
+            watch,
             rules: RwLock::new(Arc::new(rules)),
             ending: Mutex::new(None),
             ended: Condvar::new(),

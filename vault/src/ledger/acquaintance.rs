@@ -143,8 +143,7 @@ fn remember(conn: &Connection, origin: &str, fact: &Fact, payment: &PaymentId) -
 /// The mean of all payments of the host in the currency of this one.
 fn usual(conn: &Connection, facts: &PaymentFacts) -> Result<Option<Money>, LedgerFault> {
     let key = TallyKey::of_host(facts);
-    let tally = tally::read(conn, key.as_str())?;
-    let all = tally::plus(tally.pending, tally.spent)?;
+    let all = tally::used(conn, key.as_str(), None)?;
     Ok(usual_price(Money::new(facts.money.currency(), all.atto), all.count))
 }
 

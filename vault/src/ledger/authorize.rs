@@ -30,7 +30,7 @@ use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Held, NotSigned, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Source, acquaintance, approval, breaker, session, standing, sweep, tally};
+use super::{Ledger, Source, acquaintance, approval, breaker, prove, session, standing, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
 
@@ -133,6 +133,8 @@ impl Ledger {
                     to_sql(tx.now_s)?,
                     id.as_str()
                 ])?;
+            row.state = RowState::Exposed;
+            prove::remember(tx.conn, &row)?;
             sweep::written(tx, &row, EventKind::Exposed, told(&row, None))?;
             Ok(Answer::AfterCommit(Ok(row)))
         })?;
@@ -212,6 +214,7 @@ impl Ledger {
             rows::insert(tx.conn, &row)?;
             tally::set_aside(tx.conn, &row.facts())?;
             acquaintance::learn(tx.conn, &row)?;
+            prove::remember(tx.conn, &row)?;
             let approved = approval::use_up(tx, &case.errand.binding(&row.session, &row.terms), &row.id)?;
             let kind = if state == RowState::Held { EventKind::Held } else { EventKind::Exposed };
             sweep::written(tx, &row, kind, told(&row, approved.as_ref()))?;
@@ -335,6 +338,7 @@ impl Case {
             claim: None,
             transaction: None,
             ended_s: None,
+            proof: None,
             terms,
         })
     }

@@ -249,6 +249,8 @@ enum Verdict {
 fn verdict(payment: &Payment, now_s: u64, repeat_window_s: u64) -> Verdict {
     match payment.state {
         RowState::Voided => Verdict::Over,
+        // The money never moved and nothing came for it.
+        RowState::Lapsed if !payment.is_delivered() => Verdict::Over,
         RowState::Held => Verdict::Repeat,
         RowState::Exposed => {
             let sendable = payment.signature.is_some() && now_s < payment.valid_before;

@@ -53,7 +53,7 @@ pub enum EventKind {
     Signed,
     /// What came back was told.
     Reported,
-    /// The seller's claim agrees with our row.
+    /// The seller's claim agrees with our row, or a chain shows the payment.
     Settled,
     /// A payment expired without proof and counts as spent.
     PresumedSpent,
@@ -69,13 +69,19 @@ pub enum EventKind {
     Quarantined,
     /// A person lifted what stood against a host.
     Resumed,
+    /// A chain shows that the money moved as the seller says.
+    Proved,
+    /// A chain shows that the money never moved and cannot any more.
+    Lapsed,
+    /// A chain shows that the money never moved, although the row is settled on the seller's word.
+    ChainDisagrees,
     /// Anything else that an operator may want to know.
     Note,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const EVERY: [Self; 29] = [
+    pub const EVERY: [Self; 32] = [
         Self::LedgerCreated,
         Self::Opened,
         Self::Closed,
@@ -104,6 +110,9 @@ impl EventKind {
         Self::Denied,
         Self::Quarantined,
         Self::Resumed,
+        Self::Proved,
+        Self::Lapsed,
+        Self::ChainDisagrees,
         Self::Note,
     ];
 
@@ -139,6 +148,9 @@ impl EventKind {
             Self::Denied => "denied",
             Self::Quarantined => "quarantined",
             Self::Resumed => "resumed",
+            Self::Proved => "proved",
+            Self::Lapsed => "lapsed",
+            Self::ChainDisagrees => "chain_disagrees",
             Self::Note => "note",
         }
     }

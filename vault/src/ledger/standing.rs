@@ -14,6 +14,7 @@ use super::breaker;
 use super::fault::LedgerFault;
 use super::meta;
 use super::overdue;
+use super::purse;
 use super::session::{self, Session};
 use super::tally::{self, Used};
 use super::writer::Tx;
@@ -50,6 +51,7 @@ pub(super) fn read(
         unresolved: overdue::read(tx.conn, facts)?,
         quarantined_until_s: breaker::until_s(tx.conn, facts.site.origin())?,
         bought_ago_s,
+        funds: purse::left(tx, &facts.asset)?,
         acquaintance: acquaintance::read(tx.conn, rules, facts)?,
         suspicious: errand.suspicious.clone(),
         word: Word::None,

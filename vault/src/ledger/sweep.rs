@@ -10,7 +10,7 @@ use super::refused::Minute;
 use super::rows::{self, Payment};
 use super::states::{self, EXPIRY_MARGIN_S, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, overdue, tally};
+use super::{Ledger, approval, overdue, prove, tally};
 use crate::failpoint;
 
 impl Ledger {
@@ -65,6 +65,7 @@ fn presume_spent(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
 /// Takes a payment that provably was not signed out of every total.
 pub(super) fn void(tx: &Tx<'_>, payment: &Payment, why: &str) -> Result<(), LedgerFault> {
     tally::release(tx.conn, &payment.facts())?;
+    prove::forget(tx.conn, &payment.id)?;
     end(tx, payment, RowState::Voided, tx.now_s)?;
     written(tx, payment, EventKind::Voided, why.to_owned())
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::fault::LedgerFault;
 use super::rows;
-use super::{acquaintance, overdue, schema};
+use super::{acquaintance, overdue, prove, schema};
 
 /// Adds what came after `version` and counts what is counted since, in one transaction.
 ///
@@ -18,9 +18,11 @@ pub(super) fn from(conn: &mut Connection, version: i64) -> Result<(), LedgerFaul
             overdue::begins(&transaction, &payment)?;
         }
         // New with version 3: what is known of hosts.
-        if acquaintance::counts(&payment) {
+        if version < 3 && acquaintance::counts(&payment) {
             acquaintance::learn(&transaction, &payment)?;
         }
+        // New with version 4: what a chain is to be asked about.
+        prove::remember(&transaction, &payment)?;
         Ok(())
     })?;
     transaction.commit()?;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Params, Row};
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, breaker, meta, overdue, rows, session, standing, tally};
+use super::{Ledger, approval, breaker, meta, overdue, prove, rows, session, standing, tally};
 use crate::protocol::{
     Delivery, LimitView, LogEntry, Lost, PastPayment, PaymentDetail, Quarantine, Receipt, RowState, SessionView,
 };
@@ -40,6 +40,8 @@ pub struct Overview {
     pub lost: Vec<Lost>,
     /// The hosts in quarantine, at most 20; for everyone only.
     pub quarantined: Vec<Quarantine>,
+    /// The newest payments of which a chain denies what the seller says, at most 20; for everyone only.
+    pub denied: Vec<PaymentId>,
     /// How many payments are not resolved, of all sessions.
     pub unresolved_count: u64,
     /// How many purchases wait for a person; of the session when one was asked about.
@@ -88,6 +90,7 @@ impl Ledger {
                 },
                 lost: if session.is_none() { overdue::list(tx.conn, LOST_MAX)? } else { Vec::new() },
                 quarantined: if session.is_none() { breaker::list(tx)? } else { Vec::new() },
+                denied: if session.is_none() { prove::denied(tx.conn)? } else { Vec::new() },
                 session: known.map(|found| session::view(tx.conn, found)).transpose()?,
                 unresolved: unresolved.iter().map(|payment| payment.receipt(false)).collect(),
                 unresolved_count: tally::pending_count(tx.conn)?,
@@ -161,6 +164,7 @@ impl Ledger {
                 payer: row.payer,
                 nonce: format!("0x{}", hex::encode(row.nonce)),
                 signed: row.signature.is_some(),
+                proof: row.proof,
                 delivery: row.delivery,
                 settlement: row.claim,
                 events: entries(tx.conn, LOG_OF_PAYMENT, [id.as_str()])?,

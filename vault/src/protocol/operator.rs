@@ -1,6 +1,7 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
 use super::agent::{ContentRef, Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
+use super::chain::{ChainProof, ChainView, Reconciled};
 use bursar_policy::{
     Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, Scope, SessionId,
     SessionName, Setting, Site, Terms,
@@ -131,6 +132,8 @@ pub enum OperatorAsk {
         /// What it waits under.
         id: ApprovalId,
     },
+    /// Asks every chain of the rules now what it shows of the payments that are not proved. Gives an agent nothing.
+    Reconcile,
     /// Ends the vault cleanly.
     Shutdown,
 }
@@ -188,6 +191,8 @@ pub enum OperatorReply {
     },
     /// To `Approve` and `Deny`: how it stands now.
     Decided(Box<ApprovalView>),
+    /// To `Reconcile`: what was proved.
+    Reconciled(Box<Reconciled>),
     /// To `Against`: every reason, in precedence order.
     Against(Vec<Refusal>),
     /// To `ReloadRules`.
@@ -246,6 +251,12 @@ pub struct OperatorStatus {
     pub lost: Vec<Lost>,
     /// The hosts in quarantine, the longest first, at most 20.
     pub quarantined: Vec<Quarantine>,
+    /// The newest payments, at most 20, that are settled on the word of a seller which a chain denies.
+    #[serde(default)]
+    pub denied: Vec<PaymentId>,
+    /// The chains that the rules have asked.
+    #[serde(default)]
+    pub chains: Vec<ChainView>,
     /// How many purchases wait for a person.
     pub approvals_waiting: u32,
     /// The digest of the rules in force.
@@ -398,6 +409,9 @@ pub struct PaymentDetail {
     pub nonce: String,
     /// A signature is stored on the row.
     pub signed: bool,
+    /// What a chain showed of it; absent while none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ChainProof>,
     /// What came back.
     pub delivery: Option<Delivery>,
     /// The seller's settlement claim.
