@@ -4,6 +4,8 @@
 
 pub mod flow;
 
+mod authorities;
+mod chain;
 mod clock;
 pub mod content;
 pub mod net;

@@ -7,6 +7,7 @@ pub mod exit;
 mod terminal;
 
 mod approval;
+mod chains_shown;
 mod check;
 mod claim;
 mod connect;
@@ -19,6 +20,7 @@ mod init;
 mod install;
 mod ledger_log;
 mod policy;
+mod reconcile;
 mod resume;
 mod rules_shown;
 mod serve;
@@ -85,6 +87,8 @@ enum Command {
     Unlatch(freeze::Unlatch),
     /// Lift a host's quarantine, and put up with payments that a host or a payee lost
     Resume(resume::Resume),
+    /// Ask the chains of the rules now what became of payments, and show what they proved
+    Reconcile(reconcile::Reconcile),
     /// Load the rules file again in the running vault
     Reload(freeze::Reload),
     /// Show what happened: payments, refusals, sessions, operator acts
@@ -164,6 +168,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Thaw(command) => command.run(profile),
         Command::Unlatch(command) => command.run(profile),
         Command::Resume(command) => command.run(profile),
+        Command::Reconcile(command) => command.run(profile),
         Command::Reload(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
         Command::Check(command) => command.run(profile),

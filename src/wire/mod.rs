@@ -10,7 +10,7 @@ pub mod challenge;
 pub mod claim;
 pub mod envelope;
 pub mod header;
-mod json;
+pub(crate) mod json;
 mod offer;
 pub mod payment;
 pub mod pointed;

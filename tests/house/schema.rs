@@ -7,7 +7,7 @@ use std::path::Path;
 use bursar_policy::limit::{OwnLimit, Scope};
 use bursar_policy::quantity::{ByteSize, Span};
 use bursar_policy::rules::draft::{
-    ContentMode, Draft, HostDraft, NetworkDraft, PayeeDraft, PaymentDraft, SandboxDraft,
+    BalanceNeed, ChainDraft, ContentMode, Draft, HostDraft, NetworkDraft, PayeeDraft, PaymentDraft, SandboxDraft,
 };
 use bursar_policy::{
     Address, Asset, AssetId, ChainId, Currency, HeaderName, Limit, Method, Money, PathPrefix, Pointer, Setting, Tag,
@@ -105,6 +105,13 @@ currency = "EUR"
 eip712_name = "Test"
 eip712_version = "1"
 
+[[chain]]
+network = "eip155:84532"
+rpc = ["https://rpc.example.com/v2/key", "https://sepolia.example.org"]
+agree = 2
+balance = "required"
+poll = "30s"
+
 [network]
 deny = ["203.0.113.0/24", "2606:4700::1111"]
 allow = ["93.184.216.34", "2606:4700::/32"]
@@ -154,6 +161,7 @@ fn tables() -> Vec<(&'static str, Value, BTreeSet<String>)> {
         ("host.limit", at("/properties/host/items/properties/limit/items"), keys::<OwnLimit>()),
         ("payee", at("/properties/payee/items"), keys::<PayeeDraft>()),
         ("asset", at("/properties/asset/items"), keys::<Asset>()),
+        ("chain", at("/properties/chain/items"), keys::<ChainDraft>()),
         ("network", at("/properties/network"), keys::<NetworkDraft>()),
         ("sandbox", at("/properties/sandbox"), keys::<SandboxDraft>()),
     ]
@@ -221,6 +229,9 @@ fn the_schema_offers_exactly_the_words_of_the_reader() {
     let modes = words("/properties/host/items/properties/content/enum");
     let reader = listed::<Draft>(&WHOLE.replace("content = \"fields\"", "content = \"no-such-word\""));
     assert_eq!(modes, reader);
+    let needs = words("/properties/chain/items/properties/balance/enum");
+    assert_eq!(needs, listed::<Draft>(&WHOLE.replace("balance = \"required\"", "balance = \"no-such-word\"")));
+    assert_eq!(serde_json::to_value(BalanceNeed::default()).unwrap(), "when_known");
     assert_eq!(serde_json::to_value(ContentMode::default()).unwrap(), "withhold");
 }
 
@@ -322,6 +333,13 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("\"30d\"", "\"monthly\""),
         ("window = \"week\"", "scope = \"host\"\nwindow = \"week\""),
         ("count = 9", "count = 0"),
+        ("agree = 2", "agree = 0"),
+        ("agree = 2", "agree = 6"),
+        ("balance = \"required\"", "balance = true"),
+        ("poll = \"30s\"", "poll = 30"),
+        ("\"https://rpc.example.com/v2/key\", \"https://sepolia.example.org\"", ""),
+        ("https://sepolia.example.org", "wss://sepolia.example.org"),
+        ("https://sepolia.example.org", "https://user@sepolia.example.org"),
     ] {
         assert!(WHOLE.contains(from), "{from}");
         let text = WHOLE.replacen(from, to, 1);

@@ -7,6 +7,7 @@
 //! (`ledger/prove.rs`). A chain that is silent, late, of another id or of two minds frees nothing.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bursar_policy::chain::{Address, ChainId};
 use bursar_policy::rules::Rules;
@@ -24,7 +25,7 @@ pub(crate) use self::watch::{Watch, watch};
 /// Reaches the endpoints of chains.
 pub trait Chains: Send + Sync + fmt::Debug {
     /// The endpoints of `chain` in the order in which `rules` name them, and no others. Nothing is asked yet.
-    fn endpoints(&self, rules: &Rules, chain: ChainId) -> Vec<Box<dyn Endpoint>>;
+    fn endpoints(&self, rules: &Arc<Rules>, chain: ChainId) -> Vec<Box<dyn Endpoint>>;
 }
 
 /// No way to any chain: for a vault whose rules name none.
@@ -32,7 +33,7 @@ pub trait Chains: Send + Sync + fmt::Debug {
 pub struct NoChains;
 
 impl Chains for NoChains {
-    fn endpoints(&self, _rules: &Rules, _chain: ChainId) -> Vec<Box<dyn Endpoint>> {
+    fn endpoints(&self, _rules: &Arc<Rules>, _chain: ChainId) -> Vec<Box<dyn Endpoint>> {
         Vec::new()
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
     limits::of(read, &mut told);
     unresolved(read, &mut told);
     hosts(read, &mut told);
+    super::chains::warn(read, &mut told);
     told
 }
 

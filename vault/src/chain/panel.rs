@@ -21,8 +21,8 @@ pub(super) struct Panel {
 struct Seat {
     endpoint: Box<dyn Endpoint>,
     trouble: Option<EndpointFault>,
-    /// It calls the head final, under the same hash.
-    is_witness: bool,
+    /// It is asked: at first, and after that while it vouches for the head.
+    is_asked: bool,
 }
 
 /// Why a panel has nothing to say.
@@ -48,7 +48,7 @@ pub(super) struct Said {
 
 impl Panel {
     pub(super) fn new(chain: ChainId, rule: &ChainRule, endpoints: Vec<Box<dyn Endpoint>>) -> Self {
-        let seats = endpoints.into_iter().map(|endpoint| Seat { endpoint, trouble: None, is_witness: false });
+        let seats = endpoints.into_iter().map(|endpoint| Seat { endpoint, trouble: None, is_asked: true });
         Self { chain, agree: rule.agree(), seats: seats.collect() }
     }
 
@@ -65,6 +65,9 @@ impl Panel {
     /// [`Trouble`].
     pub(super) fn head(&mut self) -> Result<Block, Trouble> {
         let chain = self.chain;
+        for seat in &mut self.seats {
+            seat.is_asked = true;
+        }
         let finals = self.each(|endpoint| {
             is_of(endpoint, chain)?;
             endpoint.block(Which::Final)
@@ -74,13 +77,15 @@ impl Panel {
         let Some(number) = numbers.get(self.agree.saturating_sub(1)).copied() else {
             return Err(Trouble::Few { answered: numbers.len(), wanted: self.agree });
         };
+        // Whoever calls an older block final does not vouch for this one.
+        for (seat, own) in self.seats.iter_mut().zip(&finals) {
+            seat.is_asked = own.is_some_and(|own| number <= own.number);
+        }
         let known = self.each(|endpoint| endpoint.block(Which::Number(number)));
         let mut head: Option<Block> = None;
         let mut witnesses: usize = 0;
-        for ((seat, own), block) in self.seats.iter_mut().zip(finals).zip(known) {
-            // Whoever calls an older block final does not vouch for this one.
-            let block = block.filter(|_known| own.is_some_and(|own| number <= own.number));
-            seat.is_witness = block.is_some();
+        for (seat, block) in self.seats.iter_mut().zip(known) {
+            seat.is_asked = block.is_some();
             let Some(block) = block else { continue };
             witnesses = witnesses.saturating_add(1);
             match head {
@@ -99,7 +104,7 @@ impl Panel {
     /// [`Trouble`].
     pub(super) fn ask(&mut self, doubt: &Doubt, head: &Block) -> Result<Option<Said>, Trouble> {
         let mut told: Vec<Finding> = Vec::new();
-        for seat in self.seats.iter_mut().filter(|seat| seat.is_witness) {
+        for seat in self.seats.iter_mut().filter(|seat| seat.is_asked) {
             match inquiry::ask(&*seat.endpoint, doubt, head) {
                 Ok(finding) => told.push(finding),
                 Err(fault) => seat.trouble = Some(fault),
@@ -138,7 +143,7 @@ impl Panel {
         said.iter().min().copied().filter(|_least| self.agree <= said.len()).ok_or(few)
     }
 
-    /// Asks every endpoint at the same time, so that one that is silent holds up no other.
+    /// Asks every endpoint that is asked at the same time, so that one that is silent holds up no other.
     fn each<T: Send>(&mut self, ask: impl Fn(&dyn Endpoint) -> Result<T, EndpointFault> + Sync) -> Vec<Option<T>> {
         thread::scope(|scope| {
             let ask = &ask;
@@ -146,7 +151,7 @@ impl Panel {
                 .seats
                 .iter_mut()
                 .map(|seat| {
-                    scope.spawn(move || match ask(&*seat.endpoint) {
+                    scope.spawn(move || match seat.is_asked.then(|| ask(&*seat.endpoint))? {
                         Ok(answer) => {
                             seat.trouble = None;
                             Some(answer)

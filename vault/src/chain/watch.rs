@@ -21,6 +21,8 @@ use crate::vault::Vault;
 const ROUND_MAX: u32 = 16;
 /// The most rounds that a person's wish begins on one chain.
 const ROUNDS_MAX: u32 = 8;
+/// How long a round begins with further payments.
+const ROUND_WITHIN: Duration = Duration::from_secs(20);
 /// How long a payment is left alone that the chain used and does not show how, in seconds of the chain's time.
 const UNCLEAR_PAUSE_S: u64 = 3_600;
 /// The same, for one that could not be asked about.
@@ -73,13 +75,13 @@ impl Watch {
     ///
     /// A fault of the ledger.
     pub(crate) fn reconcile(&self, vault: &Vault) -> Result<Reconciled, LedgerFault> {
-        let rules = vault.rules();
+        let (rules, begun) = (vault.rules(), Instant::now());
         let mut proved = Vec::new();
         for (chain, rule) in rules.rules.chain_rules() {
             for _round in 0..ROUNDS_MAX {
                 let round = self.round(vault, &rules.rules, chain, rule)?;
                 proved.extend(round.proved);
-                if round.asked == 0 || round.trouble.is_some() {
+                if round.asked == 0 || round.trouble.is_some() || ROUND_WITHIN < begun.elapsed() {
                     break;
                 }
             }
@@ -136,7 +138,7 @@ impl Watch {
     }
 
     /// Asks one chain once about what is due.
-    fn round(&self, vault: &Vault, rules: &Rules, chain: ChainId, rule: &ChainRule) -> Result<Round, LedgerFault> {
+    fn round(&self, vault: &Vault, rules: &Arc<Rules>, chain: ChainId, rule: &ChainRule) -> Result<Round, LedgerFault> {
         let _one = lock(&self.rounds);
         let mut panel = Panel::new(chain, rule, self.chains.endpoints(rules, chain));
         let mut round = Round::default();
@@ -164,7 +166,7 @@ impl Watch {
     fn prove_due(
         &self,
         vault: &Vault,
-        rules: &Rules,
+        rules: &Arc<Rules>,
         chain: ChainId,
         head: &Block,
         panel: &mut Panel,
@@ -174,8 +176,9 @@ impl Watch {
         if ledger.latched().is_some() {
             return Ok(());
         }
+        let begun = Instant::now();
         for doubt in ledger.doubts(chain, head.time_s, ROUND_MAX)? {
-            if vault.is_ending().is_some() {
+            if vault.is_ending().is_some() || ROUND_WITHIN < begun.elapsed() {
                 break;
             }
             round.asked = round.asked.saturating_add(1);
@@ -205,7 +208,7 @@ impl Watch {
     }
 
     /// Looks into the wallet on one chain, where the rules go by it.
-    fn look(&self, vault: &Vault, rules: &Rules, chain: ChainId, rule: &ChainRule) {
+    fn look(&self, vault: &Vault, rules: &Arc<Rules>, chain: ChainId, rule: &ChainRule) {
         if rule.balance() != BalanceNeed::Off {
             let _one = lock(&self.looks);
             self.read_balances(vault, rules, chain, rule);
@@ -213,7 +216,7 @@ impl Watch {
     }
 
     /// What cannot be read stays as it was read before, for as long as that holds.
-    fn read_balances(&self, vault: &Vault, rules: &Rules, chain: ChainId, rule: &ChainRule) {
+    fn read_balances(&self, vault: &Vault, rules: &Arc<Rules>, chain: ChainId, rule: &ChainRule) {
         let mut panel = Panel::new(chain, rule, self.chains.endpoints(rules, chain));
         let holder = vault.wallet.address();
         for asset in rules.assets().filter(|asset| asset.id.chain == chain) {

@@ -42,7 +42,7 @@ const COUNT: &str = "SELECT count(*) FROM (SELECT 1 FROM unproved WHERE chain = 
 const INSERT: &str = "INSERT INTO proof (payment, verdict, block, hash, block_s, tx, witnesses, denies, proved_s)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 const OF_PAYMENT: &str = "SELECT * FROM proof WHERE payment = ?1";
-pub(super) const DENIED: &str = "SELECT payment FROM proof WHERE denies = 1 ORDER BY proved_s DESC, payment LIMIT ?1";
+pub(super) const DENIED: &str = "SELECT payment FROM proof WHERE denies = 1 ORDER BY proved_s DESC LIMIT ?1";
 const MISFIT: &str = "SELECT payment.id FROM payment LEFT JOIN proof ON proof.payment = payment.id
      WHERE (payment.state = 'lapsed' AND coalesce(proof.verdict, 'paid') = 'paid')
         OR (proof.verdict = 'paid' AND payment.state <> 'settled')

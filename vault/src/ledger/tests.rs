@@ -10,6 +10,8 @@ mod flood;
 mod growth;
 mod limits;
 mod mandates;
+mod prove;
+mod purse;
 mod race;
 mod recall;
 mod repeat;

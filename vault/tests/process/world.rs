@@ -3,6 +3,7 @@
 use bursar_policy::{
     Address, Amount, ChainId, Digest, Errand, Method, Money, PurchaseId, SessionName, Site, Terms, Version,
 };
+use bursar_vault::chain::NoChains;
 use bursar_vault::client::{AgentClient, ClientFault, OperatorClient};
 use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::process::{self, Running};
@@ -57,7 +58,7 @@ impl Sandbox {
     }
 
     pub(crate) fn start_at(&self, time: Box<dyn TimeSource>) -> Running {
-        process::start(&self.profile, None, time).unwrap()
+        process::start(&self.profile, None, time, Arc::new(NoChains)).unwrap()
     }
 
     pub(crate) fn operator(&self) -> Operator {

@@ -1,6 +1,6 @@
 //! One payment at one endpoint, whatever that says.
 
-use super::super::script::{FINAL, Scene, Script, UNITS, doubt, time_of};
+use super::super::script::{FINAL, PAYEE, Scene, Script, UNITS, doubt, time_of};
 use super::super::token::USED;
 use super::super::{Block, EndpointFault, Word};
 use super::{Finding, Place, ask};
@@ -97,12 +97,9 @@ fn a_use_without_its_exact_transfer_proves_nothing() {
 
 #[test]
 fn a_log_of_another_token_payer_or_nonce_is_a_wrong_answer() {
-    for bend in [
-        |scene: &mut Scene| scene.logs[0].contract = super::super::script::PAYEE,
-        |scene| {
-            scene.logs[0].topics.push(Word([0; 32]));
-        },
-    ] {
+    let bent: [fn(&mut Scene); 2] =
+        [|scene| scene.logs[0].contract = PAYEE, |scene| scene.logs[0].topics.push(Word([0; 32]))];
+    for bend in bent {
         let script = Script::new(|scene| {
             scene.pays(9, 5_003);
             bend(scene);

@@ -1,15 +1,22 @@
 //! The certificate authorities that the rules name beside the public web's: read from the profile's folder, never
 //! from anywhere else, and judged by nobody here.
 
+use std::fmt;
 use std::path::Path;
 
 use bursar_policy::Rules;
 use bursar_vault::guarded;
 
-use super::end::End;
-
 /// The most bytes of a file of authorities.
 const BYTES_MAX: u64 = 1024 * 1024;
+
+/// Why an authority cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the certificate authority `{file}` cannot be read: {why}")]
+pub(crate) struct AuthorityFault {
+    file: String,
+    why: String,
+}
 
 /// What `ca` under `[sandbox]` and `extra_ca` under `[network]` hold, as PEM.
 ///
@@ -17,15 +24,16 @@ const BYTES_MAX: u64 = 1024 * 1024;
 ///
 /// # Errors
 ///
-/// The end of a purchase for which one of them cannot be read.
-pub(super) fn read(rules: &Rules, home: &Path) -> Result<Vec<Vec<u8>>, End> {
+/// [`AuthorityFault`] for the first one that cannot be read.
+pub(crate) fn read(rules: &Rules, home: &Path) -> Result<Vec<Vec<u8>>, AuthorityFault> {
+    let fault = |file: &str, why: &dyn fmt::Display| AuthorityFault { file: file.to_owned(), why: why.to_string() };
     let mut pems = Vec::new();
     if let Some(file) = rules.ca_file() {
-        pems.push(std::fs::read(home.join(file)).map_err(|fault| End::unreadable_authority(file, &fault))?);
+        pems.push(std::fs::read(home.join(file)).map_err(|why| fault(file, &why))?);
     }
     if let Some(file) = rules.network().extra_ca() {
         let read = guarded::read(&home.join(file), BYTES_MAX);
-        pems.push(read.map_err(|fault| End::unreadable_authority(file, &fault))?.to_vec());
+        pems.push(read.map_err(|why| fault(file, &why))?.to_vec());
     }
     Ok(pems)
 }
