@@ -2,6 +2,7 @@
 //! endpoint than its origin.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +32,6 @@ const LIMITS: Limits = Limits {
 };
 
 /// An endpoint, dialled when it is first asked; every request of its life goes to the addresses that were judged then.
-#[derive(Debug)]
 pub(super) struct Rpc {
     origin: Origin,
     site: RefCell<Option<Vetted<Site>>>,
@@ -109,6 +109,12 @@ impl Rpc {
 
     fn refused(&self, with: &str) -> EndpointFault {
         EndpointFault::Refused(format!("`{}` does not say: it answered with {with}", self.origin))
+    }
+}
+
+impl fmt::Debug for Rpc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rpc({})", self.origin)
     }
 }
 
