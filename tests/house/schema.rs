@@ -251,7 +251,7 @@ fn rules_that_can_be_used_are_right_by_the_schema() {
     let mut seen = 0;
     for entry in fs::read_dir(Path::new(ROOT).join("fixtures")).unwrap() {
         let Ok(text) = fs::read_to_string(entry.unwrap().path().join("rules.toml")) else { continue };
-        let text = text.replace("{port}", "8443").replace("{other_day}", "mon");
+        let text = text.replace("{port}", "8443").replace("{rpc}", "8545").replace("{other_day}", "mon");
         rules_file::parse(&text, Setting::Sandbox).unwrap();
         assert_eq!(wrong(&text), [""; 0], "{text}");
         seen += 1;

@@ -104,7 +104,7 @@ fn each_kind_of_rule_refuses_both_by_itself() {
 }
 
 /// What tells of a mistake and of no danger: it refuses, and nothing else comes of it.
-const VALIDATION: [&str; 24] = [
+const VALIDATION: [&str; 26] = [
     "wallet_locked",
     "no_session",
     "session_expired",
@@ -127,6 +127,8 @@ const VALIDATION: [&str; 24] = [
     "address_invalid",
     "timeout_invalid",
     "lifetime_too_short",
+    "insufficient_balance",
+    "balance_unknown",
     "too_many_approvals",
     "needs_approval",
 ];

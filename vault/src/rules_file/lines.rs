@@ -278,12 +278,13 @@ impl<'t> Lines<'t> {
     /// The line of `key` where `[payment]` or a `[[host]]` gives it as `value`.
     fn place_of(&self, key: &str, value: &str) -> Option<usize> {
         let hosts = (0..self.rows("host")).map(Table::Host);
+        let chains = (0..self.rows("chain")).map(Table::Chain);
         let is_it = |table: &Table| {
             let written = self.entry(*table, key).map(|(_, written)| written.get_ref());
             let number = |written: &DeValue<'_>| written.as_integer().is_some_and(|number| number.as_str() == value);
             written.is_some_and(|written| written.as_str() == Some(value) || number(written))
         };
-        let table = core::iter::once(Table::Payment).chain(hosts).find(is_it)?;
+        let table = core::iter::once(Table::Payment).chain(hosts).chain(chains).find(is_it)?;
         self.place(table, key).line
     }
 
