@@ -148,3 +148,23 @@ fn no_answer_has_endless_logs() {
     assert_eq!(logs(&many(LOGS_MAX)).unwrap().len(), LOGS_MAX);
     refused(logs(&many(LOGS_MAX + 1)));
 }
+
+proptest::proptest! {
+    /// Whatever an endpoint sends is a value or a fault of one short line.
+    #[test]
+    fn no_answer_breaks_the_reader(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200), text in ".{0,200}") {
+        for body in [bytes.as_slice(), text.as_bytes()] {
+            if let Err(fault) = open(body, 1) {
+                proptest::prop_assert!(fault.len() < 200 && !fault.contains('\n'), "{}", fault);
+            }
+        }
+        for told in [block(&text).err(), receipt(&text).err(), logs(&text).err(), quantity(&text).err(), bytes_of(&text)] {
+            let short = told.is_none_or(|fault| fault.len() < 200 && fault.is_ascii() && !fault.contains('\n'));
+            proptest::prop_assert!(short);
+        }
+    }
+}
+
+fn bytes_of(text: &str) -> Option<String> {
+    bytes(text).err()
+}

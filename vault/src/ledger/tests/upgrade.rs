@@ -7,7 +7,7 @@ use std::path::Path;
 use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
-use super::world::{Fake, START, money, place, rules};
+use super::world::{CENT, Fake, START, World, errand, money, place, rules};
 use crate::ledger::{Ledger, LedgerFault, Resume, RowState, tally};
 
 /// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
@@ -100,4 +100,25 @@ fn a_changed_version_1_is_refused_and_stays_as_it_is() {
         .query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
         .unwrap();
     assert_eq!(version, 1);
+}
+
+#[test]
+fn version_3_opens_and_its_payments_can_be_proved() {
+    let mut world = World::new("", "1 USD");
+    let settled = world.buy(errand("a"), CENT).payment;
+    drop(world.authorize(errand("b"), CENT).unwrap());
+    world.close();
+    // As version 3 left it: without what version 4 added.
+    let conn = Connection::open(place(world.dir.path()).file).unwrap();
+    let added = "DROP TRIGGER payment_lapses; DROP TABLE proof; DROP TABLE returned; DROP TABLE unproved;";
+    conn.execute_batch(added).unwrap();
+    conn.pragma_update(None, "user_version", 3).unwrap();
+    drop(conn);
+    for _opening in 0..2 {
+        world.reopen();
+        world.ledger().verify().unwrap();
+        let doubts = world.ledger().doubts(bursar_policy::ChainId::BASE_SEPOLIA, START + 1_000, 10).unwrap();
+        assert_eq!(doubts.len(), 2);
+        assert!(doubts.iter().any(|doubt| doubt.payment == settled && doubt.claimed.is_some()));
+    }
 }
