@@ -15,6 +15,7 @@ use std::time::Duration;
 use bursar_policy::{ChainId, Rules, may_ask};
 use bursar_vault::chain::{Chains, Endpoint, EndpointFault};
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::watch;
 
 use self::rpc::Rpc;
 
@@ -25,12 +26,13 @@ use self::rpc::Rpc;
 pub(crate) struct Network {
     home: PathBuf,
     runtime: OnceLock<Result<Runtime, EndpointFault>>,
+    hung_up: watch::Sender<bool>,
 }
 
 impl Network {
     /// For the profile in the folder `home`, where the certificate authorities lie that its rules name.
     pub(crate) fn new(home: &Path) -> Self {
-        Self { home: home.to_owned(), runtime: OnceLock::new() }
+        Self { home: home.to_owned(), runtime: OnceLock::new(), hung_up: watch::Sender::new(false) }
     }
 
     fn handle(&self) -> Result<Handle, EndpointFault> {
@@ -42,8 +44,14 @@ impl Network {
 
 impl Chains for Network {
     fn endpoints(&self, rules: &Arc<Rules>, chain: ChainId) -> Vec<Box<dyn Endpoint>> {
-        let reach = |site| Box::new(Rpc::new(site, rules, &self.home, self.handle())) as Box<dyn Endpoint>;
+        let reach = |site| -> Box<dyn Endpoint> {
+            Box::new(Rpc::new(site, rules, &self.home, self.handle(), self.hung_up.subscribe()))
+        };
         may_ask(rules, chain).into_iter().map(reach).collect()
+    }
+
+    fn hang_up(&self) {
+        self.hung_up.send_replace(true);
     }
 }
 

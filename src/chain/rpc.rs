@@ -11,6 +11,7 @@ use bursar_policy::{Address, BodyType, Method, Origin, Rules, Site, Vetted};
 use bursar_vault::chain::{At, Block, Endpoint, EndpointFault, Log, Receipt, Which, Word};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use super::answer::{self, Answer};
 use crate::authorities;
@@ -38,6 +39,7 @@ pub(super) struct Rpc {
     rules: Arc<Rules>,
     home: PathBuf,
     runtime: Result<Handle, EndpointFault>,
+    hung_up: watch::Receiver<bool>,
     line: OnceCell<Result<Exchange, EndpointFault>>,
     asked: Cell<u64>,
 }
@@ -48,6 +50,7 @@ impl Rpc {
         rules: &Arc<Rules>,
         home: &Path,
         runtime: Result<Handle, EndpointFault>,
+        hung_up: watch::Receiver<bool>,
     ) -> Self {
         Self {
             origin: site.get().origin().clone(),
@@ -55,6 +58,7 @@ impl Rpc {
             rules: Arc::clone(rules),
             home: home.to_owned(),
             runtime,
+            hung_up,
             line: OnceCell::new(),
             asked: Cell::new(0),
         }
@@ -72,7 +76,8 @@ impl Rpc {
         let id = self.asked.get().saturating_add(1);
         self.asked.set(id);
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let body = runtime.block_on(self.sent(exchange, request.to_string().into_bytes()))?;
+        let sent = self.sent(exchange, request.to_string().into_bytes());
+        let body = runtime.block_on(self.unless_hung_up(sent))?;
         let wrong = |what: String| EndpointFault::Wrong(format!("`{}` cannot be believed: {what}", self.origin));
         match answer::open(&body, id).map_err(wrong)? {
             Answer::Result(result) => read(result).map_err(wrong),
@@ -86,8 +91,23 @@ impl Rpc {
         let pems = authorities::read(&self.rules, &self.home).map_err(|fault| silent(&fault))?;
         let tls = Tls::also_trusting(pems.iter().map(Vec::as_slice)).map_err(|fault| silent(&fault))?;
         let site = self.site.borrow_mut().take().ok_or_else(|| silent(&"the endpoint was dialled before"))?;
-        let pin = runtime.block_on(pin(site, &SystemResolver::new(), &self.rules)).map_err(|fault| silent(&fault))?;
+        let resolver = SystemResolver::new();
+        let pinned = async { pin(site, &resolver, &self.rules).await.map_err(|fault| silent(&fault)) };
+        let pin = runtime.block_on(self.unless_hung_up(pinned))?;
         Ok(Exchange::open(pin, &tls))
+    }
+
+    /// What `asked` comes to, unless the vault ends before.
+    async fn unless_hung_up<T>(
+        &self,
+        asked: impl Future<Output = Result<T, EndpointFault>>,
+    ) -> Result<T, EndpointFault> {
+        let mut hung_up = self.hung_up.clone();
+        tokio::select! {
+            biased;
+            _ = hung_up.wait_for(|over| *over) => Err(EndpointFault::Silent("the vault is ending".to_owned())),
+            answered = asked => answered,
+        }
     }
 
     /// The body of the answer to one request.

@@ -26,6 +26,9 @@ pub(crate) use self::watch::{Watch, watch};
 pub trait Chains: Send + Sync + fmt::Debug {
     /// The endpoints of `chain` in the order in which `rules` name them, and no others. Nothing is asked yet.
     fn endpoints(&self, rules: &Arc<Rules>, chain: ChainId) -> Vec<Box<dyn Endpoint>>;
+
+    /// Ends every question that is under way, and every further one at once: the vault is ending and waits for nobody.
+    fn hang_up(&self) {}
 }
 
 /// No way to any chain: for a vault whose rules name none.

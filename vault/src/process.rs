@@ -175,6 +175,7 @@ impl Running {
             return;
         }
         self.vault.end(Ended::Asked);
+        self.vault.watch.hang_up();
         self.agents.close();
         self.operators.close();
         for worker in workers {

@@ -185,3 +185,16 @@ fn no_address_is_dialled_that_a_seller_could_not_have() {
         assert!(matches!(&fault, EndpointFault::Silent(said) if said.contains("not public")), "{fault:?}");
     }
 }
+
+#[test]
+fn a_vault_that_ends_waits_for_no_answer() {
+    // Somebody who takes the connection and never says a word.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (network, endpoint) = endpoint(&format!("http://rpc.test:{}/", listener.local_addr().unwrap().port()));
+    let asking = std::thread::spawn(move || endpoint.chain_id());
+    let (_stream, _) = listener.accept().unwrap();
+    network.hang_up();
+    assert_eq!(asking.join().unwrap(), Err(EndpointFault::Silent("the vault is ending".to_owned())));
+    let again = network.endpoints(&rules("http://rpc.test:1/"), ChainId::BASE_SEPOLIA).pop().unwrap();
+    assert_eq!(again.chain_id(), Err(EndpointFault::Silent("the vault is ending".to_owned())));
+}

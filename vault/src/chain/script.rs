@@ -22,7 +22,7 @@ pub(super) const UNITS: u128 = 10_000;
 
 /// The time in block `number`.
 pub(super) const fn time_of(number: u64) -> u64 {
-    GENESIS_S + 2 * number
+    GENESIS_S.saturating_add(number.saturating_mul(2))
 }
 
 /// A payment that was counted in the time of block 5000 and could be used for 300 seconds, 150 blocks.
@@ -36,7 +36,7 @@ pub(super) fn doubt() -> Doubt {
             to: PAYEE,
             value: Amount::new(UNITS).unwrap(),
             valid_after: 0,
-            valid_before: created_s + 300,
+            valid_before: created_s.saturating_add(300),
             nonce: [7; 32],
         },
         created_s,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use bursar_policy::asset::Asset;
 use bursar_policy::chain::{AssetId, ChainId};
 use bursar_policy::errand::PaymentId;
 use bursar_policy::money::{Amount, Money};
@@ -36,6 +37,9 @@ const IDLE_TICK: Duration = Duration::from_secs(5);
 /// The longest pause after rounds that failed.
 const BACKOFF_MAX: Duration = Duration::from_secs(600);
 
+/// How long a look into the wallet that failed is not begun again for somebody who waits.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
 /// What a vault knows of its chains.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -43,8 +47,8 @@ pub(crate) struct Watch {
     known: Mutex<BTreeMap<ChainId, Known>>,
     /// One round at a time.
     rounds: Mutex<()>,
-    /// One look into the wallet at a time, beside a round.
-    looks: Mutex<()>,
+    /// One look into the wallet at a time, beside a round; and when it last failed, by chain.
+    looks: Mutex<BTreeMap<ChainId, Instant>>,
 }
 
 /// How one chain answered last.
@@ -95,10 +99,11 @@ impl Watch {
         let rules = vault.rules();
         let Some(rule) = rules.rules.chain_rule(asset.chain) else { return };
         if rule.balance() == BalanceNeed::Required && vault.ledger.balance(asset).is_none() {
-            let _one = lock(&self.looks);
-            // Whoever had the look before may have brought it.
-            if vault.ledger.balance(asset).is_none() {
-                self.read_balances(vault, &rules.rules, asset.chain, rule);
+            let mut failed = lock(&self.looks);
+            // Whoever had the look before may have brought it, or have found that nothing is to be had.
+            let in_vain = failed.get(&asset.chain).is_some_and(|failed| failed.elapsed() < LOOK_AGAIN);
+            if vault.ledger.balance(asset).is_none() && !in_vain {
+                self.read(vault, &rules.rules, asset.chain, rule, |known| known.id == *asset, &mut failed);
             }
         }
     }
@@ -210,21 +215,30 @@ impl Watch {
     /// Looks into the wallet on one chain, where the rules go by it.
     fn look(&self, vault: &Vault, rules: &Arc<Rules>, chain: ChainId, rule: &ChainRule) {
         if rule.balance() != BalanceNeed::Off {
-            let _one = lock(&self.looks);
-            self.read_balances(vault, rules, chain, rule);
+            let mut failed = lock(&self.looks);
+            self.read(vault, rules, chain, rule, |known| known.id.chain == chain, &mut failed);
         }
     }
 
-    /// What cannot be read stays as it was read before, for as long as that holds.
-    fn read_balances(&self, vault: &Vault, rules: &Arc<Rules>, chain: ChainId, rule: &ChainRule) {
+    /// Reads the balance of each asset that is `wanted`. What cannot be read stays as it was, for as long as that holds.
+    fn read(
+        &self,
+        vault: &Vault,
+        rules: &Arc<Rules>,
+        chain: ChainId,
+        rule: &ChainRule,
+        wanted: impl Fn(&Asset) -> bool,
+        failed: &mut BTreeMap<ChainId, Instant>,
+    ) {
         let mut panel = Panel::new(chain, rule, self.chains.endpoints(rules, chain));
         let holder = vault.wallet.address();
-        for asset in rules.assets().filter(|asset| asset.id.chain == chain) {
+        for asset in rules.assets().filter(|asset| wanted(asset)) {
             let read_s = vault.ledger.time().now_s;
             let units = match panel.balance(asset.id.contract, holder) {
                 Ok(units) => units,
                 Err(trouble) => {
                     tracing::warn!(%chain, %trouble, "the wallet's balance cannot be read");
+                    failed.insert(chain, Instant::now());
                     let mut known = lock(&self.known);
                     let known = known.entry(chain).or_default();
                     (known.trouble, known.endpoints) = (Some(trouble.to_string()), panel.troubles());
@@ -238,6 +252,12 @@ impl Watch {
             let until_s = read_s.saturating_add(rule.poll_s().saturating_mul(PAUSES_KNOWN));
             vault.ledger.note_balance(asset.id, Holding { money, read_s, until_s });
         }
+        failed.remove(&chain);
+    }
+
+    /// Ends what is asked now: the vault is ending.
+    pub(crate) fn hang_up(&self) {
+        self.chains.hang_up();
     }
 }
 

@@ -11,7 +11,7 @@ use bursar_vault::chain::{At, Block, Chains, Endpoint, EndpointFault, Log, Recei
 use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::process::{self, Running};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, OperatorAsk, OperatorReply, Outcome, Reconciled, RowState,
+    AgentAsk, AgentReply, Claimed, OperatorAsk, OperatorReply, Outcome, Reconciled, RowState, Signed,
 };
 use bursar_vault::setup::Unlocking;
 
@@ -49,7 +49,8 @@ impl Scripted {
 
 impl Chains for Scripted {
     fn endpoints(&self, rules: &Arc<Rules>, chain: ChainId) -> Vec<Box<dyn Endpoint>> {
-        rules.chain_rule(chain).map(|_| Box::new(self.clone()) as Box<dyn Endpoint>).into_iter().collect()
+        let endpoint = |_| -> Box<dyn Endpoint> { Box::new(self.clone()) };
+        rules.chain_rule(chain).map(endpoint).into_iter().collect()
     }
 }
 
@@ -60,7 +61,8 @@ impl Endpoint for Scripted {
 
     fn block(&self, which: Which) -> Result<Block, EndpointFault> {
         let number = if let Which::Number(number) = which { number } else { HEAD };
-        let time_s = self.awake()?.time_s - 2 * (HEAD - number);
+        let earlier_s = HEAD.saturating_sub(number).saturating_mul(2);
+        let time_s = self.awake()?.time_s.saturating_sub(earlier_s);
         Ok(Block { number, hash: Word::of_number(number.into()), time_s })
     }
 
@@ -81,6 +83,11 @@ impl Endpoint for Scripted {
     }
 }
 
+/// When a payment can no longer be used, margin included.
+fn over_s(signed: &Signed) -> u64 {
+    signed.authorization.valid_before.saturating_add(60)
+}
+
 /// The machine's clocks, ahead by as many seconds as a test lets pass.
 #[derive(Clone, Debug, Default)]
 struct Ahead(Arc<AtomicU64>);
@@ -93,11 +100,11 @@ impl Ahead {
 
 impl TimeSource for Ahead {
     fn wall_s(&self) -> Option<u64> {
-        MachineTime.wall_s().map(|now_s| now_s + self.0.load(Ordering::SeqCst))
+        MachineTime.wall_s().map(|now_s| now_s.saturating_add(self.0.load(Ordering::SeqCst)))
     }
 
     fn boot_ms(&self) -> u64 {
-        MachineTime.boot_ms() + 1000 * self.0.load(Ordering::SeqCst)
+        MachineTime.boot_ms().saturating_add(self.0.load(Ordering::SeqCst).saturating_mul(1000))
     }
 
     fn boot_id(&self) -> String {
@@ -136,7 +143,7 @@ impl Stage {
     fn lose(&self) -> [u8; 32] {
         let agent = self.sandbox.agent();
         let AgentReply::Authorized(signed) = self.authorize(&agent, "lost", terms(1)) else { panic!("not signed") };
-        self.chain.scene().time_s = signed.authorization.valid_before + 60;
+        self.chain.scene().time_s = over_s(&signed);
         signed.authorization.nonce
     }
 
@@ -196,7 +203,7 @@ fn a_seller_that_lied_is_told_and_its_money_stays_counted() {
     let agent = stage.sandbox.agent();
     let AgentReply::Authorized(signed) = stage.authorize(&agent, "a", terms(1)) else { panic!("not signed") };
     assert_eq!(agent.report(delivered()).state, RowState::Settled);
-    stage.chain.scene().time_s = signed.authorization.valid_before + 60;
+    stage.chain.scene().time_s = over_s(&signed);
     assert!(matches!(stage.reconcile().proved[..], [(_, Outcome::Denied)]));
     let status = stage.sandbox.operator().status();
     assert_eq!((status.denied.len(), stage.sandbox.operator().spent().as_str()), (1, "0.01 USD"));

@@ -31,7 +31,8 @@ fn rule(endpoints: usize, agree: Option<usize>) -> ChainRule {
 }
 
 fn panel(scripts: &[Script], agree: Option<usize>) -> Panel {
-    let endpoints = scripts.iter().map(|script| Box::new(script.clone()) as Box<dyn Endpoint>).collect();
+    let endpoint = |script: &Script| -> Box<dyn Endpoint> { Box::new(script.clone()) };
+    let endpoints = scripts.iter().map(endpoint).collect();
     Panel::new(ChainId::BASE_SEPOLIA, &rule(scripts.len(), agree), endpoints)
 }
 

@@ -21,7 +21,7 @@ fn proof(verdict: ChainVerdict, block_s: u64) -> ChainProof {
 
 /// A payment of so many cents that was sent and that nothing came back for.
 fn sent(world: &World, path: &str, cents: u128) -> PaymentId {
-    let exposed = world.authorize(errand(path), cents * CENT).unwrap();
+    let exposed = world.authorize(errand(path), cents.saturating_mul(CENT)).unwrap();
     world.sign(&exposed);
     let id = exposed.payment().clone();
     world.ledger().report(&exposed, silence(), world.rules.breaker()).unwrap();
@@ -276,7 +276,8 @@ fn every_forgery_of_a_proof_with_the_guards_down_is_found() {
 /// What is spent since a second, by the rows alone.
 fn by_hand(spent: &[(u64, u128, bool)], since_s: u64) -> (u128, u64) {
     let kept = spent.iter().filter(|(at_s, _, freed)| since_s <= *at_s && !freed);
-    kept.fold((0, 0), |(sum, count), (_, cents, _)| (sum + cents * 10_000_000_000_000_000, count + 1))
+    let kept: Vec<u128> = kept.map(|(_, cents, _)| cents.saturating_mul(10_000_000_000_000_000)).collect();
+    (kept.iter().sum(), kept.len().try_into().unwrap())
 }
 
 proptest! {
@@ -296,7 +297,7 @@ proptest! {
         }
         run_out(&world);
         let mut shuffled: Vec<usize> = (0..ids.len()).collect();
-        shuffled.sort_by_key(|number| (*number as u64).wrapping_mul(order | 1).rotate_left(17));
+        shuffled.sort_by_key(|number| u64::try_from(*number).unwrap().wrapping_mul(order | 1).rotate_left(17));
         for number in shuffled {
             if payments[number].2 {
                 prop_assert_eq!(prove(&world, &ids[number], ChainVerdict::Unused), Moved::Now(Outcome::Lapsed));
@@ -317,7 +318,7 @@ proptest! {
             .zip(&payments)
             .map(|(at_s, (cents, _, freed))| (at_s, *cents, *freed))
             .collect();
-        let mut seconds: Vec<u64> = spent.iter().flat_map(|(at_s, ..)| [*at_s, at_s + 1]).collect();
+        let mut seconds: Vec<u64> = spent.iter().flat_map(|(at_s, ..)| [*at_s, at_s.saturating_add(1)]).collect();
         seconds.push(0);
         for since_s in seconds {
             let used = world.ledger().writer.ask(move |tx| Ok(Answer::AtOnce(tally::used(tx.conn, "all|USD", Some(since_s))?)));

@@ -20,11 +20,13 @@ fn usdc() -> AssetId {
 
 fn holds(world: &World, balance: &str) {
     let now_s = world.time.now_s();
-    world.ledger().note_balance(usdc(), Holding { money: money(balance), read_s: now_s, until_s: now_s + 120 });
+    world
+        .ledger()
+        .note_balance(usdc(), Holding { money: money(balance), read_s: now_s, until_s: now_s.saturating_add(120) });
 }
 
 fn refused(world: &World, path: &str, cents: u128) -> Vec<Refusal> {
-    world.authorize(errand(path), cents * CENT).map(drop).err().unwrap_or_default()
+    world.authorize(errand(path), cents.saturating_mul(CENT)).map(drop).err().unwrap_or_default()
 }
 
 #[test]
