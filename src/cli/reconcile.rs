@@ -2,7 +2,7 @@
 
 use bursar_policy::PaymentId;
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{OperatorAsk, OperatorReply, Outcome, Reconciled};
+use bursar_vault::protocol::{ChainOutcome, OperatorAsk, OperatorReply, Reconciled};
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
@@ -49,12 +49,12 @@ fn show(profile: &Profile, reconciled: &Reconciled) -> Result<(), Stop> {
     Ok(())
 }
 
-fn row((payment, outcome): &(PaymentId, Outcome)) -> Vec<String> {
+fn row((payment, outcome): &(PaymentId, ChainOutcome)) -> Vec<String> {
     let told = match outcome {
-        Outcome::Settled => "settled: the chain shows it paid",
-        Outcome::Confirmed => "paid, as the seller said",
-        Outcome::Lapsed => "lapsed: the money never moved and is back",
-        Outcome::Denied => "NOT PAID, although the seller said so; it stays counted",
+        ChainOutcome::Settled => "settled: the chain shows it paid",
+        ChainOutcome::Confirmed => "paid, as the seller said",
+        ChainOutcome::Lapsed => "lapsed: the money never moved and is back",
+        ChainOutcome::Denied => "NOT PAID, although the seller said so; it stays counted",
     };
     vec![payment.to_string(), told.to_owned()]
 }

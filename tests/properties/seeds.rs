@@ -10,8 +10,8 @@ use bursar_policy::{
 };
 use bursar_vault::protocol::frame::{REPLY_MAX_BYTES, encode};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, ContentRef, Delivery, LogEntry, OperatorAsk, OperatorReply, PROTOCOL, Passphrase, Report,
-    SessionView, SettlementClaim, Signed, WhichRules,
+    AgentAsk, AgentReply, ChainOutcome, ContentRef, Delivery, LogEntry, OperatorAsk, OperatorReply, PROTOCOL,
+    Passphrase, Reconciled, Report, SessionView, SettlementClaim, Signed, WhichRules,
 };
 use serde::Serialize;
 
@@ -52,7 +52,8 @@ fn stories(ending: &str) -> Vec<PathBuf> {
 
 /// A story's text with something in the places that it leaves open.
 fn filled(text: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(text).replace(":{port}", "").replace("{other_day}", "sun");
+    let text =
+        String::from_utf8_lossy(text).replace(":{port}", "").replace("{rpc}", "8545").replace("{other_day}", "sun");
     let text = text.replace("{payer}", "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23");
     text.replace("{date}", "Mon, 30 Nov 2026 00:53:20 GMT").into_bytes()
 }
@@ -261,6 +262,7 @@ fn operator_asks() -> Vec<OperatorAsk> {
         },
         OperatorAsk::Deny { id: ApprovalId::from_random([6; 16]) },
         OperatorAsk::Resume { whom: "https://api.seller.test".to_owned(), passphrase: passphrase() },
+        OperatorAsk::Reconcile,
         OperatorAsk::Shutdown,
     ]
 }
@@ -289,6 +291,10 @@ fn operator_replies() -> Vec<OperatorReply> {
         OperatorReply::Unlocked { payer: address(2) },
         OperatorReply::Session(session),
         OperatorReply::Log(vec![entry]),
+        OperatorReply::Reconciled(Box::new(Reconciled {
+            proved: vec![(PaymentId::from_random([9; 16]), ChainOutcome::Lapsed)],
+            chains: Vec::new(),
+        })),
         OperatorReply::Rules { text: "[payment]\n".to_owned(), digest: Digest::of(b"[payment]\n") },
     ]
 }

@@ -12,7 +12,7 @@ pub use agent::{
     AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
     SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
 };
-pub use chain::{BalanceView, ChainProof, ChainVerdict, ChainView, EndpointView, Outcome, Reconciled};
+pub use chain::{BalanceView, ChainOutcome, ChainProof, ChainVerdict, ChainView, EndpointView, Reconciled};
 pub use operator::{
     ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
     Passphrase, PastPayment, PaymentDetail, Quarantine, Resumed, WhichRules,

@@ -15,7 +15,7 @@ use super::inquiry::{Finding, Place};
 use super::panel::{Panel, Said, Trouble};
 use super::{Block, Chains};
 use crate::ledger::{Doubt, EXPIRY_MARGIN_S, Holding, Ledger, LedgerFault, Moved};
-use crate::protocol::{BalanceView, ChainProof, ChainVerdict, ChainView, EndpointView, Outcome, Reconciled};
+use crate::protocol::{BalanceView, ChainOutcome, ChainProof, ChainVerdict, ChainView, EndpointView, Reconciled};
 use crate::vault::Vault;
 
 /// The most payments that one round asks about.
@@ -63,7 +63,7 @@ struct Known {
 /// What one round came to.
 #[derive(Debug, Default)]
 struct Round {
-    proved: Vec<(PaymentId, Outcome)>,
+    proved: Vec<(PaymentId, ChainOutcome)>,
     asked: usize,
     trouble: Option<String>,
 }
@@ -347,10 +347,10 @@ fn proof(said: Said, head: &Block) -> Option<ChainProof> {
     })
 }
 
-fn tell(doubt: &Doubt, outcome: Outcome) {
+fn tell(doubt: &Doubt, outcome: ChainOutcome) {
     let payment = &doubt.payment;
     match outcome {
-        Outcome::Denied => {
+        ChainOutcome::Denied => {
             tracing::error!(%payment, "a seller said that it was paid, and the chain shows that it was not")
         }
         other => tracing::info!(%payment, outcome = ?other, "a chain proved how a payment ended"),

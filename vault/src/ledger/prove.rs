@@ -20,7 +20,7 @@ use super::rows::{self, Payment, tagged};
 use super::states::{EXPIRY_MARGIN_S, RowState};
 use super::writer::{Answer, Tx};
 use super::{Ledger, breaker, overdue, report, returned, sweep, tally};
-use crate::protocol::{ChainProof, ChainVerdict, Outcome};
+use crate::protocol::{ChainOutcome, ChainProof, ChainVerdict};
 
 /// How long after a payment was counted a chain is first asked about it, in seconds of the chain's time: a seller takes
 /// its time to settle, and each time of asking costs the operator's endpoints something.
@@ -67,7 +67,7 @@ pub struct Doubt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moved {
     /// This.
-    Now(Outcome),
+    Now(ChainOutcome),
     /// Nothing: it was proved before, or the ledger is shut.
     Nothing,
 }
@@ -159,24 +159,24 @@ fn doubt(row: Payment) -> Doubt {
 fn apply(tx: &Tx<'_>, before: &Payment, proof: &ChainProof, rule: &Breaker) -> Result<Moved, LedgerFault> {
     let outcome = match (proof.verdict, before.state) {
         (_, RowState::Held | RowState::Voided | RowState::Lapsed) => return Ok(Moved::Nothing),
-        (ChainVerdict::Paid, RowState::Settled) => Outcome::Confirmed,
-        (ChainVerdict::Paid, RowState::Exposed | RowState::PresumedSpent) => Outcome::Settled,
-        (ChainVerdict::Unused | ChainVerdict::Cancelled, RowState::Settled) => Outcome::Denied,
-        (ChainVerdict::Unused | ChainVerdict::Cancelled, _) => Outcome::Lapsed,
+        (ChainVerdict::Paid, RowState::Settled) => ChainOutcome::Confirmed,
+        (ChainVerdict::Paid, RowState::Exposed | RowState::PresumedSpent) => ChainOutcome::Settled,
+        (ChainVerdict::Unused | ChainVerdict::Cancelled, RowState::Settled) => ChainOutcome::Denied,
+        (ChainVerdict::Unused | ChainVerdict::Cancelled, _) => ChainOutcome::Lapsed,
     };
     // First: no row lapses before its proof is there.
     write(tx, before, proof, outcome)?;
     let (kind, told) = match outcome {
-        Outcome::Confirmed => (EventKind::Proved, "the chain shows it paid"),
-        Outcome::Settled => {
+        ChainOutcome::Confirmed => (EventKind::Proved, "the chain shows it paid"),
+        ChainOutcome::Settled => {
             report::settle(tx, before)?;
             (EventKind::Settled, "the chain shows it paid")
         }
-        Outcome::Denied => {
+        ChainOutcome::Denied => {
             breaker::lied(tx, rule, before)?;
             (EventKind::ChainDisagrees, "the seller said that it was settled; it stays counted")
         }
-        Outcome::Lapsed => {
+        ChainOutcome::Lapsed => {
             lapse(tx, before)?;
             (EventKind::Lapsed, "its money never moved and is back")
         }
@@ -206,7 +206,7 @@ fn in_words(proof: &ChainProof) -> String {
     format!("{how}, block {block} {hash}, by {by}")
 }
 
-fn write(tx: &Tx<'_>, payment: &Payment, proof: &ChainProof, outcome: Outcome) -> Result<(), LedgerFault> {
+fn write(tx: &Tx<'_>, payment: &Payment, proof: &ChainProof, outcome: ChainOutcome) -> Result<(), LedgerFault> {
     let verdict = match proof.verdict {
         ChainVerdict::Paid => "paid",
         ChainVerdict::Unused => "unused",
@@ -220,7 +220,7 @@ fn write(tx: &Tx<'_>, payment: &Payment, proof: &ChainProof, outcome: Outcome) -
         to_sql(proof.block_s)?,
         proof.transaction,
         proof.witnesses,
-        outcome == Outcome::Denied,
+        outcome == ChainOutcome::Denied,
         to_sql(tx.now_s)?
     ])?;
     Ok(())

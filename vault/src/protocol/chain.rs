@@ -88,7 +88,7 @@ pub struct BalanceView {
 #[serde(deny_unknown_fields)]
 pub struct Reconciled {
     /// Each payment that was proved, and what became of it.
-    pub proved: Vec<(PaymentId, Outcome)>,
+    pub proved: Vec<(PaymentId, ChainOutcome)>,
     /// How the chains stand after it.
     pub chains: Vec<ChainView>,
 }
@@ -96,7 +96,7 @@ pub struct Reconciled {
 /// What a proof made of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum ChainOutcome {
     /// It is settled now.
     Settled,
     /// It was settled already, on the seller's word, which is true.

@@ -9,7 +9,7 @@ use super::world::{
     silence,
 };
 use crate::ledger::{Answer, EXPIRY_MARGIN_S, LedgerFault, Moved, RowState, tally};
-use crate::protocol::{ChainProof, ChainVerdict, Outcome, Report};
+use crate::protocol::{ChainOutcome, ChainProof, ChainVerdict, Report};
 
 const OTHER_TRANSACTION: &str = "0x00000000000000000000000000000000000000000000000000000000feedf00d";
 
@@ -49,7 +49,7 @@ fn what_was_presumed_spent_and_never_moved_is_back_in_budget_and_limits() {
     assert_eq!((state(&world, &kept), state(&world, &freed)), (RowState::PresumedSpent, RowState::PresumedSpent));
     assert!(world.authorize(errand("c"), 2 * CENT).is_err(), "budget and limits are used up");
 
-    assert_eq!(prove(&world, &freed, ChainVerdict::Unused), Moved::Now(Outcome::Lapsed));
+    assert_eq!(prove(&world, &freed, ChainVerdict::Unused), Moved::Now(ChainOutcome::Lapsed));
     assert_eq!((state(&world, &freed), world.spent()), (RowState::Lapsed, money("0.01 USD")));
     let overview = world.ledger().overview(None, &world.rules).unwrap();
     assert_eq!(overview.lost.iter().map(|lost| lost.count).collect::<Vec<_>>(), [1, 1], "one is lost, not two");
@@ -68,7 +68,7 @@ fn what_is_pending_and_never_moved_is_back_at_once() {
         // The chain's time ran ahead of ours; it is the one that the contract goes by.
         let ahead = proof(verdict, world.time.now_s() + LIFE_S + EXPIRY_MARGIN_S);
         let moved = world.ledger().prove(&id, ahead, world.rules.breaker()).unwrap();
-        assert_eq!((moved, state(&world, &id)), (Moved::Now(Outcome::Lapsed), RowState::Lapsed));
+        assert_eq!((moved, state(&world, &id)), (Moved::Now(ChainOutcome::Lapsed), RowState::Lapsed));
         assert_eq!(world.spent(), money("0 USD"));
         world.ledger().verify().unwrap();
         // It never happened, so the same call buys it, and nothing settles what lapsed.
@@ -103,7 +103,7 @@ fn a_payment_that_the_chain_shows_is_settled_early_or_late_and_counts_once() {
         if late {
             run_out(&world);
         }
-        assert_eq!(prove(&world, &id, ChainVerdict::Paid), Moved::Now(Outcome::Settled));
+        assert_eq!(prove(&world, &id, ChainVerdict::Paid), Moved::Now(ChainOutcome::Settled));
         let detail = world.ledger().payment(&id).unwrap();
         assert_eq!(detail.receipt.state, RowState::Settled);
         assert_eq!(detail.receipt.transaction.as_deref(), Some(OTHER_TRANSACTION));
@@ -119,7 +119,7 @@ fn a_true_claim_is_confirmed_and_the_chains_transaction_counts() {
     let world = World::new("", "1 USD");
     let id = world.buy(errand("a"), CENT).payment;
     assert_eq!(world.ledger().payment(&id).unwrap().receipt.transaction.as_deref(), Some(TRANSACTION));
-    assert_eq!(prove(&world, &id, ChainVerdict::Paid), Moved::Now(Outcome::Confirmed));
+    assert_eq!(prove(&world, &id, ChainVerdict::Paid), Moved::Now(ChainOutcome::Confirmed));
     let detail = world.ledger().payment(&id).unwrap();
     assert_eq!(detail.receipt.transaction.as_deref(), Some(OTHER_TRANSACTION));
     assert!(detail.proof.is_some_and(|proof| !proof.denies && proof.witnesses == 2));
@@ -134,7 +134,7 @@ fn a_false_claim_stays_counted_and_is_told_and_is_a_strike() {
     let ids: Vec<PaymentId> = ["a", "b"].iter().map(|path| world.buy(errand(path), CENT).payment).collect();
     run_out(&world);
     for (id, verdict) in ids.iter().zip([ChainVerdict::Unused, ChainVerdict::Cancelled]) {
-        assert_eq!(prove(&world, id, verdict), Moved::Now(Outcome::Denied));
+        assert_eq!(prove(&world, id, verdict), Moved::Now(ChainOutcome::Denied));
         let detail = world.ledger().payment(id).unwrap();
         assert_eq!((detail.receipt.state, detail.receipt.transaction), (RowState::Settled, None));
         assert!(detail.proof.is_some_and(|proof| proof.denies));
@@ -300,7 +300,7 @@ proptest! {
         shuffled.sort_by_key(|number| u64::try_from(*number).unwrap().wrapping_mul(order | 1).rotate_left(17));
         for number in shuffled {
             if payments[number].2 {
-                prop_assert_eq!(prove(&world, &ids[number], ChainVerdict::Unused), Moved::Now(Outcome::Lapsed));
+                prop_assert_eq!(prove(&world, &ids[number], ChainVerdict::Unused), Moved::Now(ChainOutcome::Lapsed));
             }
         }
         let spent: Vec<(u64, u128, bool)> = world
