@@ -2,6 +2,7 @@
 //! line. What may be paid is decided in `bursar_policy`, money and keys are in `bursar_vault`, what the model sees is
 //! in `bursar_tools`.
 
+pub mod browser;
 pub mod flow;
 
 mod authorities;

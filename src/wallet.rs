@@ -3,6 +3,8 @@
 //! Holds no key and no ledger. Checks that the vault's process belongs to the user it should belong to before a
 //! byte is sent, so that a planted socket is refused. Starts an embedded vault where none answers.
 
+mod conversation;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::PathBuf;
@@ -11,20 +13,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bursar_policy::digest::Digest;
-use bursar_policy::errand::{Errand, QuoteId, SessionName};
-use bursar_policy::refusal::Refusal;
+use bursar_policy::errand::SessionName;
 use bursar_policy::rules::{Rules, Setting};
-use bursar_policy::terms::Terms;
 use bursar_vault::guarded::{self, GuardFault};
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::frame::{self, FrameFault, HEADER_BYTES};
-use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, PROTOCOL, Recalled, Receipt, Report, Signed, Status, Wanted, Welcome,
-};
+use bursar_vault::protocol::frame::FrameFault;
+use bursar_vault::protocol::{AgentAsk, AgentReply, PROTOCOL, Welcome};
 use rustix::fs::{Mode, OFlags};
-use serde::Serialize;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
+
+use conversation::Link;
+pub use conversation::{Answer, Conversation, Set};
 
 /// How often a vault that was just started is tried: for a minute, since it checks its whole ledger first.
 const START_TRIES: u32 = 2400;
@@ -32,11 +31,6 @@ const START_PAUSE: Duration = Duration::from_millis(25);
 
 /// How many tries are made after the vault that was started has ended.
 const AFTER_THE_END: u32 = 40;
-
-/// How long the vault may take for an answer, and for one that waits for another purchase to end: as long as the two
-/// legs of that purchase may take, and a while more.
-const ANSWER: Duration = Duration::from_secs(30);
-const HELD_BACK: Duration = Duration::from_secs(240);
 
 /// How long the log of embedded vaults may grow before it starts anew, in bytes.
 const LOG_BYTES: u64 = 256 * 1024;
@@ -275,169 +269,6 @@ const fn ours(found: u32, expected: u32) -> Result<(), WalletFault> {
 
 fn gone(fault: &std::io::Error) -> bool {
     matches!(fault.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
-}
-
-/// One conversation: after the greeting, about one purchase. Dropping it gives the claim up.
-#[derive(Debug)]
-pub struct Conversation {
-    link: Link,
-    welcome: Welcome,
-    rules: Arc<Rules>,
-}
-
-/// A yes or the vault's reasons.
-pub type Answer<T> = Result<T, Vec<Refusal>>;
-
-impl Conversation {
-    /// The operator's rules, as the vault holds them.
-    #[must_use]
-    pub fn rules(&self) -> Arc<Rules> {
-        Arc::clone(&self.rules)
-    }
-
-    /// What the vault said of itself.
-    #[must_use]
-    pub const fn welcome(&self) -> &Welcome {
-        &self.welcome
-    }
-
-    /// Claims the purchase before its first byte goes out.
-    ///
-    /// # Errors
-    ///
-    /// [`WalletFault`] when the vault cannot be asked.
-    pub async fn claim(&mut self, errand: &Errand) -> Result<Answer<Claimed>, WalletFault> {
-        match self.link.ask_patiently(&AgentAsk::Claim { errand: errand.clone() }).await? {
-            AgentReply::Claimed(claimed) => Ok(Ok(claimed)),
-            AgentReply::Refused(reasons) => Ok(Err(reasons)),
-            _ => Err(WalletFault::OutOfTurn),
-        }
-    }
-
-    /// Has the claimed purchase judged again, counted and signed.
-    ///
-    /// # Errors
-    ///
-    /// [`WalletFault`] when no answer came: a signature may exist, so the money counts as spent.
-    pub async fn authorize(&mut self, terms: &Terms, envelope: String) -> Result<Answer<Box<Signed>>, WalletFault> {
-        match self
-            .link
-            .ask(&AgentAsk::Authorize { terms: terms.clone(), envelope, rules: self.welcome.rules_digest })
-            .await?
-        {
-            AgentReply::Authorized(signed) => Ok(Ok(signed)),
-            AgentReply::Refused(reasons) => Ok(Err(reasons)),
-            _ => Err(WalletFault::OutOfTurn),
-        }
-    }
-
-    /// Asks what [`Self::authorize`] would say; without terms, whether the session is for this seller at all.
-    ///
-    /// # Errors
-    ///
-    /// [`WalletFault`] when the vault cannot be asked.
-    pub async fn quote(
-        &mut self,
-        errand: &Errand,
-        terms: Option<&Terms>,
-    ) -> Result<Answer<Option<QuoteId>>, WalletFault> {
-        match self.link.ask(&AgentAsk::Quote { errand: errand.clone(), terms: terms.cloned() }).await? {
-            AgentReply::Quoted { quote, refusals } if refusals.is_empty() => Ok(Ok(quote)),
-            AgentReply::Quoted { refusals, .. } | AgentReply::Refused(refusals) => Ok(Err(refusals)),
-            _ => Err(WalletFault::OutOfTurn),
-        }
-    }
-
-    /// Tells what came back after the payment was sent.
-    ///
-    /// # Errors
-    ///
-    /// [`WalletFault`] when it could not be written: the row stays exposed and counts.
-    pub async fn report(&mut self, report: Report) -> Result<Receipt, WalletFault> {
-        match self.link.ask(&AgentAsk::Report(report)).await? {
-            AgentReply::Reported { receipt } => Ok(receipt),
-            _ => Err(WalletFault::OutOfTurn),
-        }
-    }
-
-    /// Tells the operator's log why a purchase was refused before the vault was asked to sign.
-    ///
-    /// # Errors
-    ///
-    /// [`WalletFault`] when the vault cannot be asked; the refusal stands all the same.
-    pub async fn decline(&mut self, errand: &Errand, refusals: &[Refusal]) -> Result<(), WalletFault> {
-        match self.link.ask(&AgentAsk::Decline { errand: errand.clone(), refusals: refusals.to_vec() }).await? {
-            AgentReply::Noted => Ok(()),
-            _ => Err(WalletFault::OutOfTurn),
-        }
-    }
-
-    /// Asks what was delivered before; `None` when nothing of the kind was.
-    ///
-    /// # Errors
-    ///
-    /// [`WalletFault`] when the vault cannot be asked.
-    pub async fn recall(&mut self, wanted: Wanted) -> Result<Option<Recalled>, WalletFault> {
-        match self.link.ask(&AgentAsk::Recall(wanted)).await? {
-            AgentReply::Recalled(found) => Ok(found.map(|found| *found)),
-            _ => Err(WalletFault::OutOfTurn),
-        }
-    }
-
-    /// Asks for budgets and what is open.
-    ///
-    /// # Errors
-    ///
-    /// [`WalletFault`] when the vault cannot be asked.
-    pub async fn status(&mut self) -> Result<Status, WalletFault> {
-        match self.link.ask(&AgentAsk::Status).await? {
-            AgentReply::Status(status) => Ok(*status),
-            _ => Err(WalletFault::OutOfTurn),
-        }
-    }
-}
-
-/// One ask, one reply.
-#[derive(Debug)]
-struct Link {
-    stream: UnixStream,
-}
-
-impl Link {
-    async fn ask<A: Serialize + Sync>(&mut self, ask: &A) -> Result<AgentReply, WalletFault> {
-        match tokio::time::timeout(ANSWER, self.converse(ask)).await {
-            Ok(answered) => answered,
-            Err(_) => Err(WalletFault::Silent),
-        }
-    }
-
-    /// [`Self::ask`] for an answer that the vault may hold back: while an identical purchase is in flight elsewhere.
-    async fn ask_patiently<A: Serialize + Sync>(&mut self, ask: &A) -> Result<AgentReply, WalletFault> {
-        match tokio::time::timeout(HELD_BACK, self.converse(ask)).await {
-            Ok(answered) => answered,
-            Err(_) => Err(WalletFault::Silent),
-        }
-    }
-
-    async fn converse<A: Serialize + Sync>(&mut self, ask: &A) -> Result<AgentReply, WalletFault> {
-        let sent = frame::encode(ask, frame::ASK_MAX_BYTES)?;
-        // A vault that is full or ending says so and closes before it has read: its words count, not the broken pipe.
-        let written = self.stream.write_all(&sent).await;
-        match (self.reply().await, written) {
-            (Ok(AgentReply::Fault { code, message }), _) => Err(WalletFault::Fault { code, message }),
-            (Ok(reply), _) => Ok(reply),
-            (Err(_), Err(fault)) => Err(fault.into()),
-            (Err(fault), Ok(())) => Err(fault),
-        }
-    }
-
-    async fn reply(&mut self) -> Result<AgentReply, WalletFault> {
-        let mut header = [0_u8; HEADER_BYTES];
-        self.stream.read_exact(&mut header).await?;
-        let mut content = vec![0_u8; frame::announced(header, frame::REPLY_MAX_BYTES)?];
-        self.stream.read_exact(&mut content).await?;
-        Ok(frame::decode(&content)?)
-    }
 }
 
 #[cfg(test)]

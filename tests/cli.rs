@@ -6,6 +6,8 @@
     reason = "a test that cannot go on says so and stops"
 )]
 
+#[path = "cli/api_keys.rs"]
+mod api_keys;
 #[path = "cli/approvals.rs"]
 mod approvals;
 #[path = "cli/bad_rules.rs"]
@@ -32,6 +34,8 @@ mod install;
 mod large;
 #[path = "cli/mandates.rs"]
 mod mandates;
+#[path = "cli/network.rs"]
+mod network;
 #[path = "cli/policy_replay.rs"]
 mod policy_replay;
 #[path = "cli/policy_test.rs"]

@@ -12,6 +12,8 @@
 mod aside;
 #[path = "crash/books.rs"]
 mod books;
+#[path = "crash/browser.rs"]
+mod browser;
 #[path = "crash/client.rs"]
 mod client;
 #[path = "crash/endings.rs"]

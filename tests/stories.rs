@@ -16,6 +16,8 @@ mod check;
 mod client;
 #[path = "stories/folders.rs"]
 mod folders;
+#[path = "stories/glue.rs"]
+mod glue;
 #[path = "stories/payments.rs"]
 mod payments;
 #[path = "stories/play.rs"]

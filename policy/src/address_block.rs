@@ -149,6 +149,22 @@ mod tests {
     }
 
     #[test]
+    fn a_block_is_public_at_its_edges_where_both_are() {
+        for (text, public) in [
+            ("8.0.0.0/7", true),
+            ("172.0.0.0/11", false),
+            ("10.0.0.0/7", false),
+            ("10.0.0.0/8", false),
+            ("93.184.216.34", true),
+            ("2606:4700::/32", true),
+            ("2000::/3", true),
+            ("::/1", false),
+        ] {
+            assert_eq!(block(text).is_public_at_its_edges(), public, "{text}");
+        }
+    }
+
+    #[test]
     fn an_ipv4_address_is_found_in_the_clothes_of_an_ipv6_one() {
         let denied = block("93.184.216.0/24");
         for text in ["::ffff:93.184.216.34", "64:ff9b::5db8:d822"] {

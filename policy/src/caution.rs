@@ -45,6 +45,13 @@ pub enum Concern {
         /// What is usual.
         usual: Money,
     },
+    /// A price above what the same request cost when it was paid for the first time.
+    PriceRisen {
+        /// The price.
+        asked: Money,
+        /// What it cost then.
+        first: Money,
+    },
     /// A price above the threshold from which a person looks.
     OverThreshold {
         /// The price.
@@ -85,6 +92,9 @@ impl fmt::Display for Concern {
             Self::UnusualPrice { asked, usual } => {
                 write!(out, "the price `{asked}` is far above what is usual for this host, `{usual}`")
             }
+            Self::PriceRisen { asked, first } => {
+                write!(out, "the price `{asked}` is far above what the same request cost first, `{first}`")
+            }
             Self::OverThreshold { asked, threshold } => {
                 write!(out, "the price `{asked}` is above `{threshold}`, from where on a person looks")
             }
@@ -123,6 +133,9 @@ pub struct Acquaintance {
     /// What a payment for it costs on average, in the currency of this one; absent while there are too few, and may be
     /// where the rules do not ask.
     pub usual: Option<Money>,
+    /// What the same request cost when it was paid for the first time, in the currency of this payment; absent where it
+    /// never was, and may be where the rules do not ask.
+    pub first_price: Option<Money>,
     /// A known host that it looks like, where it is new itself.
     pub looks_like: Option<String>,
 }
@@ -191,7 +204,13 @@ fn of_price(caution: &Caution, facts: &PaymentFacts, known: &Acquaintance) -> Ve
     let threshold = caution.approve_over(asked.currency()).filter(|threshold| !asked.is_within(*threshold));
     let most = |usual: Money| usual.checked_times(caution.unusual_times()?);
     let usual = known.usual.filter(|usual| most(*usual).is_some_and(|most| !asked.is_within(most)));
+    let highest = |first: Money| {
+        let atto = caution.price_rise()?.on_top_of(first.atto())?;
+        Some(Money::new(first.currency(), atto))
+    };
+    let first = known.first_price.filter(|first| highest(*first).is_some_and(|highest| !asked.is_within(highest)));
     let over = threshold.map(|threshold| Concern::OverThreshold { asked, threshold });
     let unusual = usual.map(|usual| Concern::UnusualPrice { asked, usual });
-    over.into_iter().chain(unusual).collect()
+    let risen = first.map(|first| Concern::PriceRisen { asked, first });
+    over.into_iter().chain(unusual).chain(risen).collect()
 }

@@ -90,6 +90,7 @@ mod tests {
             let pointer: Pointer = text.parse().unwrap();
             assert_eq!(pointer.tokens().collect::<Vec<_>>(), tokens, "{text}");
             assert_eq!(pointer.to_string(), text);
+            assert_eq!((pointer.as_str(), alloc::format!("{pointer:?}")), (text, alloc::format!("{text:?}")));
         }
     }
 

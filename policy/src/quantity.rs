@@ -1,4 +1,4 @@
-//! Lengths of time and sizes as people write them in rules, and moments as people read them. It must never accept a bare
+//! Lengths of time, sizes and percentages as people write them in rules, and moments as people read them. It must never accept a bare
 //! number.
 
 use core::fmt;
@@ -130,6 +130,50 @@ impl fmt::Debug for ByteSize {
 
 text_form!(ByteSize, "a size as a string such as \"256 KiB\"");
 
+/// A number of hundredths, written `20%`; from 1 to 1000.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Percent(u16);
+
+/// The most that a [`Percent`] can be.
+const PERCENT_MAX: u16 = 1000;
+
+impl Percent {
+    /// `atto` and so many hundredths of it on top, the fraction of a step left out; `None` above what can be counted.
+    #[must_use]
+    pub fn on_top_of(self, atto: u128) -> Option<u128> {
+        let more = u128::from(self.0).checked_mul(atto)?.checked_div(100)?;
+        atto.checked_add(more)
+    }
+}
+
+/// Why a text is not a [`Percent`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a percentage is a whole number from 1 to 1000 and a percent sign, as in `20%`")]
+pub struct PercentFault;
+
+impl FromStr for Percent {
+    type Err = PercentFault;
+
+    fn from_str(text: &str) -> Result<Self, PercentFault> {
+        let count = text.strip_suffix('%').and_then(whole_number).and_then(|count| u16::try_from(count).ok());
+        count.filter(|count| (1..=PERCENT_MAX).contains(count)).map(Self).ok_or(PercentFault)
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}%", self.0)
+    }
+}
+
+impl fmt::Debug for Percent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+text_form!(Percent, "a percentage as a string such as \"20%\"");
+
 /// A decimal number in its one canonical text: digits only, no leading zero.
 fn whole_number(text: &str) -> Option<u64> {
     let canonical = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -149,6 +193,7 @@ mod tests {
         {
             let span: Span = text.parse().unwrap();
             assert_eq!((span.secs(), span.to_string().as_str()), (secs, shown));
+            assert_eq!(alloc::format!("{span:?}"), shown);
         }
     }
 
@@ -158,11 +203,38 @@ mod tests {
             ("1 B", 1, "1 B"),
             ("256 KiB", 262_144, "256 KiB"),
             ("2048 KiB", 2_097_152, "2 MiB"),
+            ("3 GiB", 3_221_225_472, "3 GiB"),
             ("1000 B", 1000, "1000 B"),
         ] {
             let size: ByteSize = text.parse().unwrap();
             assert_eq!((size.bytes(), size.to_string().as_str()), (bytes, shown));
+            assert_eq!(alloc::format!("{size:?}"), shown);
         }
+    }
+
+    #[test]
+    fn a_percentage_is_added_exactly() {
+        for (text, atto, sum) in
+            [("1%", 100, 101), ("20%", 5, 6), ("20%", 4, 4), ("100%", 3, 6), ("1000%", 7, 77), ("33%", 0, 0)]
+        {
+            let percent: Percent = text.parse().unwrap();
+            assert_eq!((percent.on_top_of(atto), percent.to_string().as_str()), (Some(sum), text), "{text} on {atto}");
+            assert_eq!(alloc::format!("{percent:?}"), text);
+        }
+        let most: Percent = "1000%".parse().unwrap();
+        assert_eq!(most.on_top_of(u128::MAX), None);
+        for text in ["", "%", "5", "0%", "05%", "1001%", "65537%", "-5%", "+5%", "5 %", " 5%", "5%%", "1.5%"] {
+            assert_eq!(text.parse::<Percent>(), Err(PercentFault), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_zero_long_and_a_moment_is_told_in_utc() {
+        assert_eq!((Span::from_secs(0), ByteSize::from_bytes(0)), (None, None));
+        assert_eq!(Span::from_secs(7).map(Span::secs), Some(7));
+        assert_eq!(ByteSize::from_bytes(7).map(ByteSize::bytes), Some(7));
+        assert_eq!(Moment(1_796_000_000).to_string(), "2026-11-30T00:53:20Z");
+        assert_eq!(Moment(u64::MAX).to_string(), "beyond the calendar");
     }
 
     #[test]

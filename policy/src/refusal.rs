@@ -13,6 +13,7 @@ use crate::limit::{Scope, Window};
 use crate::money::{Currency, Money};
 use crate::quoted::Quoted;
 use crate::request_header::HeaderName;
+use crate::secret::SecretName;
 use crate::site::SiteFault;
 use crate::tag::Tag;
 
@@ -73,6 +74,11 @@ pub enum Refusal {
     OutsideHours {
         /// The times in which they are.
         hours: String,
+    },
+    /// A secret that the rules name for this request is not stored.
+    SecretMissing {
+        /// The secret.
+        name: SecretName,
     },
 
     // The errand.

@@ -203,7 +203,8 @@ mod tests {
     #[test]
     fn a_value_is_short_visible_ascii() {
         for text in ["a", "text/html, application/json;q=0.9", "de-CH, en", "~!"] {
-            assert_eq!(text.parse::<HeaderText>().unwrap().as_str(), text);
+            let value: HeaderText = text.parse().unwrap();
+            assert_eq!((value.as_str(), value.to_string().as_str()), (text, text));
         }
         let long = "x".repeat(257);
         for text in ["", " a", "a ", "a  b", "a\r\nhost: evil.test", "a\tb", "a\u{0}", "\u{e9}", "a\u{7f}", &long] {
@@ -215,7 +216,9 @@ mod tests {
     #[test]
     fn a_header_is_there_once() {
         let mut headers = Headers::none();
+        assert!(headers.is_empty());
         assert!(headers.add(HeaderName::Prefer, "a".parse().unwrap()));
+        assert!(!headers.is_empty());
         assert!(!headers.add(HeaderName::Prefer, "b".parse().unwrap()));
         assert!(headers.add(HeaderName::Accept, "c".parse().unwrap()));
         let all: std::vec::Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

@@ -27,6 +27,7 @@ mod fault;
 mod hosts;
 mod limits;
 mod network;
+mod secrets;
 
 pub use self::breaker::Breaker;
 pub use self::caution::Caution;

@@ -102,7 +102,56 @@ const UNSEEN: &[(u32, u32)] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{UNSEEN, is_unseen};
+    use alloc::string::ToString;
+
+    use super::{Lines, UNSEEN, is_unseen, written_out};
+
+    #[test]
+    fn what_nobody_sees_is_written_out_and_everything_else_stays_as_it_is() {
+        for (words, kept, on_one_line) in [
+            ("plain words, \u{e9}", "plain words, \u{e9}", "plain words, \u{e9}"),
+            ("a\u{200b}b", r"a\u{200B}b", r"a\u{200B}b"),
+            ("\u{1b}[2J", r"\u{1B}[2J", r"\u{1B}[2J"),
+            ("a\nb\tc", "a\nb\tc", r"a\u{A}b\u{9}c"),
+            ("a\r\nb", "a\nb", r"a\u{D}\u{A}b"),
+            ("a\rb\r", r"a\u{D}b\u{D}", r"a\u{D}b\u{D}"),
+            ("", "", ""),
+        ] {
+            assert_eq!(written_out(words, 100, Lines::Keep), (kept.to_string(), false), "{words:?}");
+            assert_eq!(written_out(words, 100, Lines::WriteOut), (on_one_line.to_string(), false), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_cut_falls_between_characters_and_is_told() {
+        for (words, cap_bytes, shown, cut) in [
+            ("abc", 3, "abc", false),
+            ("abc", 2, "ab", true),
+            ("abc", 0, "", true),
+            ("", 0, "", false),
+            ("a\u{e9}", 2, "a", true),
+            ("a\u{e9}", 3, "a\u{e9}", false),
+            ("a\u{200b}", 8, "a", true),
+            ("a\u{200b}", 9, r"a\u{200B}", false),
+        ] {
+            assert_eq!(
+                written_out(words, cap_bytes, Lines::Keep),
+                (shown.to_string(), cut),
+                "{words:?} in {cap_bytes}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_last_two_of_every_plane_are_no_characters() {
+        for plane in 0..=0x10_u32 {
+            for last in [0xFFFE, 0xFFFF] {
+                let point = plane.checked_mul(0x1_0000).unwrap() | last;
+                assert!(is_unseen(char::from_u32(point).unwrap()), "{point:X}");
+            }
+        }
+        assert!(!is_unseen('\u{1FFFD}') && !is_unseen('\u{FFFD}'));
+    }
 
     #[test]
     fn the_table_is_in_order_and_has_no_overlap() {

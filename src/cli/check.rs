@@ -2,6 +2,7 @@
 
 mod caution;
 mod chains;
+mod secrets;
 mod sentences;
 mod wide;
 
@@ -105,8 +106,11 @@ impl Check {
             }
             Err(fault) => return Err(refused(&path, &fault)),
         };
-        let report =
-            Report { file: path.display().to_string(), rules: sentences::of(&read), warnings: wide::of(&read) };
+        let mut warnings = wide::of(&read);
+        if self.file.is_none() {
+            warnings.extend(secrets::missing(&read, profile));
+        }
+        let report = Report { file: path.display().to_string(), rules: sentences::of(&read), warnings };
         let wide = !report.warnings.is_empty();
         if self.json {
             table::say_json(&report)?

@@ -129,10 +129,13 @@ fn exit_of(code: &str) -> Exit {
         | "approval_expired"
         | "approval_decided"
         | "approval_changed"
+        | "glue_taken"
         | "mandate_missing"
-        | "mandate_contradicts" => Exit::Refused,
+        | "mandate_contradicts"
+        | "secret_unknown"
+        | "secrets_full" => Exit::Refused,
         "session_minutes" | "session_currency" | "session_pointless" | "resume_several" => Exit::Usage,
-        "wallet_locked" | "ledger_latched" | "no_session" | "rules_refused" => Exit::NotReady,
+        "wallet_locked" | "ledger_latched" | "no_session" | "rules_refused" | "secrets_damaged" => Exit::NotReady,
         _ => Exit::Failed,
     }
 }

@@ -1,12 +1,13 @@
 //! The command line: one file a command, each of which parses, asks and shows, and decides nothing.
 //!
-//! Commands that give the agent more (open a session, approve, thaw, unlatch, resume, reload rules, unlock) ask for the
+//! Commands that give the agent more (open a session, approve, thaw, unlatch, resume, reload rules, unlock, keep a secret) ask for the
 //! operator's passphrase at a terminal and send it to the vault, which is the one that checks it.
 
 pub mod exit;
 mod terminal;
 
 mod approval;
+mod browser;
 mod chains_shown;
 mod check;
 mod claim;
@@ -23,6 +24,7 @@ mod policy;
 mod reconcile;
 mod resume;
 mod rules_shown;
+mod secret;
 mod serve;
 mod session;
 mod status;
@@ -62,6 +64,8 @@ enum Command {
     Init(init::Init),
     /// Serve the payment tools to one MCP client over standard input and output
     Serve(serve::Serve),
+    // Said by the command itself, whose help has more than one paragraph.
+    Browser(browser::Browser),
     /// Run the vault, which holds the key and the ledger (`serve` starts one when none answers)
     Vault(vault::Vault),
     /// Unlock the key in the running vault with your passphrase
@@ -91,6 +95,9 @@ enum Command {
     Reconcile(reconcile::Reconcile),
     /// Load the rules file again in the running vault
     Reload(freeze::Reload),
+    /// Keep, list or forget the API keys that sellers want, and what the proxy wants
+    #[command(subcommand)]
+    Secret(secret::Secret),
     /// Show what happened: payments, refusals, sessions, operator acts
     Log(ledger_log::Log),
     // Said by the command itself, whose help has more than one paragraph.
@@ -156,6 +163,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
     match &cli.command {
         Command::Init(command) => command.run(profile),
         Command::Serve(command) => command.run(profile),
+        Command::Browser(command) => command.run(profile),
         Command::Vault(command) => command.run(profile),
         Command::Unlock(command) => command.run(profile),
         Command::Lock(command) => command.run(profile),
@@ -170,6 +178,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Resume(command) => command.run(profile),
         Command::Reconcile(command) => command.run(profile),
         Command::Reload(command) => command.run(profile),
+        Command::Secret(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
         Command::Check(command) => command.run(profile),
         Command::Claim(command) => command.run(profile),

@@ -41,7 +41,8 @@ impl Serve {
         let content = ContentStore::open(&profile.content_dir()).map_err(|fault| Stop::not_ready(fault.to_string()))?;
         let wallet = Wallet::new(profile, Some(name))?;
         let buyer = Arc::new(Buyer::new(profile, wallet, SystemResolver::new(), content));
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        // One thread waits for everything: a second one would cost more in wake-ups and memory than it does in work.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let ended = runtime.block_on(async move {
             let options = ServeOptions::new(env!("CARGO_PKG_VERSION")).until(told_to_stop()?);
             let (stdin, stdout) = stdio();
@@ -57,7 +58,7 @@ impl Serve {
 }
 
 /// Ends when the process is asked to stop by a signal.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()> + Send> {
+pub(super) fn told_to_stop() -> std::io::Result<impl Future<Output = ()> + Send> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hang_up = signal(SignalKind::hangup())?;

@@ -1,12 +1,12 @@
 //! `bursar status`: budgets, limits, what is unresolved, and the person's next step.
 
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{LimitView, OperatorAsk, OperatorReply, OperatorStatus, Receipt};
+use bursar_vault::protocol::{LimitView, OperatorAsk, OperatorReply, OperatorStatus, Outstanding};
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{chains_shown, connect, session, table};
+use super::{chains_shown, connect, secret, session, table};
 
 /// Show budgets, what is unresolved, and the next step for you.
 #[derive(Debug, Args)]
@@ -53,6 +53,9 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     if let Some(waits) = waits {
         table::say(&format!("approvals   {}", connect::advice(profile, &waits)))?;
     }
+    for name in &status.secrets_missing {
+        table::say(&format!("secret      {}", connect::advice(profile, &secret::missing_told(name))))?;
+    }
     if !status.sessions.is_empty() {
         table::say(&session::shown(&status.sessions))?;
     }
@@ -61,7 +64,7 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     }
     if !status.unresolved.is_empty() {
         let rows = unresolved(&status.unresolved, status.now_s);
-        table::say(&table::table(&["unresolved", "amount", "payee", "authorization"], &[1], rows))?;
+        table::say(&table::table(UNRESOLVED, &[1], rows))?;
     }
     if !status.lost.is_empty() {
         let rows = status.lost.iter().map(|lost| vec![lost.of.clone(), lost.count.to_string()]).collect();
@@ -108,16 +111,19 @@ fn limits(limits: &[LimitView]) -> Vec<Vec<String>> {
     rows
 }
 
-fn unresolved(receipts: &[Receipt], now: u64) -> Vec<Vec<String>> {
-    receipts
-        .iter()
-        .map(|receipt| {
-            vec![
-                receipt.payment.to_string(),
-                receipt.money.to_string(),
-                receipt.payee.to_string(),
-                table::left(now, receipt.valid_before),
-            ]
-        })
-        .collect()
+/// The heads of a table of payments whose end nobody knows.
+pub(super) const UNRESOLVED: &[&str] = &["unresolved", "amount", "payee", "asked for, as serve says", "authorization"];
+
+/// The rows of that table.
+pub(super) fn unresolved(open: &[Outstanding], now_s: u64) -> Vec<Vec<String>> {
+    let row = |Outstanding { receipt, origin, path }: &Outstanding| {
+        vec![
+            receipt.payment.to_string(),
+            receipt.money.to_string(),
+            receipt.payee.to_string(),
+            format!("{origin}{path}"),
+            table::left(now_s, receipt.valid_before),
+        ]
+    };
+    open.iter().map(row).collect()
 }

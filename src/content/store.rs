@@ -292,21 +292,22 @@ impl Writer {
         Ok(())
     }
 
-    /// Puts what was written on the disk under its digest, in one step. Content that is there already is replaced by
-    /// the same bytes.
+    /// Puts what was written under its digest, in one step. Content that is there already is replaced by the same bytes.
     ///
-    /// When this returns `Ok`, the whole body is readable under the digest, also after a crash of the process. (A
-    /// power cut may still take the name; then [`ContentStore::head`] says that it is missing, never something else.)
+    /// When this returns `Ok`, the whole body is readable under the digest, also after a crash of the process. A power
+    /// cut may still take it until [`Settling::wait`] is over, and its name a moment longer; then [`ContentStore::head`]
+    /// says that it is missing or damaged, and never shows something else.
     ///
     /// # Errors
     ///
     /// [`ContentFault::Full`] or [`ContentFault::Unwritable`]; nothing is then kept.
-    pub fn finish(mut self, fullness: Fullness) -> Result<StoredContent, ContentFault> {
-        self.file.sync_data().map_err(|error| self.store.unwritable(&error))?;
+    pub fn finish(mut self, fullness: Fullness) -> Result<(StoredContent, Settling), ContentFault> {
+        let file = self.file.try_clone().map_err(|error| self.store.unwritable(&error))?;
         let digest = digest_of(std::mem::take(&mut self.hash));
-        let bytes = self.bytes;
+        let stored = StoredContent { digest, bytes: self.bytes, truncated: fullness == Fullness::Truncated };
+        let settling = Settling { store: self.store.clone(), file };
         self.finish_as(&digest.to_string())?;
-        Ok(StoredContent { digest, bytes, truncated: fullness == Fullness::Truncated })
+        Ok((stored, settling))
     }
 
     /// Gives what was written the name `name`, in one step, without waiting for the disk.
@@ -318,6 +319,25 @@ impl Writer {
         }
         self.name = None;
         Ok(())
+    }
+}
+
+/// A stored body on its way to the disk.
+#[must_use = "until it was waited for, a power cut may take the body"]
+#[derive(Debug)]
+pub struct Settling {
+    store: ContentStore,
+    file: File,
+}
+
+impl Settling {
+    /// Returns when the bytes are on the disk. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`ContentFault::Full`] or [`ContentFault::Unwritable`]; the body may then be gone after a power cut.
+    pub fn wait(self) -> Result<(), ContentFault> {
+        self.file.sync_data().map_err(|error| self.store.unwritable(&error))
     }
 }
 
@@ -349,6 +369,7 @@ mod tests {
         assert_eq!(writer.write(b"bought"), Err(full));
         drop(writer);
         assert_eq!(std::fs::read_dir(store.path()).unwrap().count(), 0);
-        assert!(store.writer().unwrap().finish(Fullness::Whole).is_ok(), "the next body is kept");
+        let (_, settling) = store.writer().unwrap().finish(Fullness::Whole).unwrap();
+        assert_eq!(settling.wait(), Ok(()), "the next body is kept");
     }
 }

@@ -21,7 +21,9 @@ fn keep(store: &ContentStore, pieces: &[&[u8]], fullness: Fullness) -> StoredCon
     for piece in pieces {
         writer.write(piece).unwrap();
     }
-    writer.finish(fullness).unwrap()
+    let (stored, settling) = writer.finish(fullness).unwrap();
+    settling.wait().unwrap();
+    stored
 }
 
 fn names(store: &ContentStore) -> Vec<String> {
@@ -92,7 +94,7 @@ fn opening_sweeps_what_a_crash_left_and_spares_what_is_being_written() {
     let other = ContentStore::open(store.path()).unwrap();
     assert_eq!(names(&other).len(), 2, "the kept one and the one in progress");
     writing.write(b"time").unwrap();
-    let late = writing.finish(Fullness::Whole).unwrap();
+    let (late, _settling) = writing.finish(Fullness::Whole).unwrap();
     let mut both = vec![kept.digest.to_string(), late.digest.to_string()];
     both.sort_unstable();
     assert_eq!(names(&other), both);

@@ -5,14 +5,14 @@ use bursar_tools::SellerText;
 use bursar_tools::payments::{Content, Purchase, Reason};
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
-use bursar_vault::protocol::{Delivery, Report, SettlementClaim, Signed};
+use bursar_vault::protocol::{Delivery, Report, Signed};
 
 use super::end::End;
 use super::visit::Visit;
 use super::{Buyer, told};
 use crate::net::{FaultCode, Reply, Resolver};
 use crate::wallet::Conversation;
-use crate::wire::{Claim, Envelope, HeaderView, read_claim};
+use crate::wire::{Envelope, HeaderView, read_claim};
 
 /// A signed payment and the way to its seller.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl<R: Resolver> Buyer<R> {
 
     async fn keep(&self, rules: &Rules, paying: &Paying, reply: Reply) -> Delivered {
         let status = reply.status();
-        let settlement = settlement(&reply);
+        let settlement = read_claim(HeaderView::new(reply.headers())).for_the_ledger();
         failpoint::reach("serve-answered");
         let stored = self.store(rules, &paying.visit.errand.site, reply).await;
         failpoint::reach("serve-content-stored");
@@ -96,25 +96,6 @@ impl<R: Resolver> Buyer<R> {
     }
 }
 
-/// The settlement header as a claim for the ledger.
-fn settlement(reply: &Reply) -> Option<SettlementClaim> {
-    match read_claim(HeaderView::new(reply.headers())) {
-        Claim::Said(said) => Some(SettlementClaim {
-            success: said.success == Some(true),
-            transaction: said.transaction,
-            network: said.network,
-            payer: said.payer.map(|payer| payer.to_string()),
-            reason: said.reason,
-        }),
-        Claim::Unclear(why) => {
-            // Something was said that fits no payment: kept as a claim that does not agree with ours.
-            let reason = Some(why.to_owned());
-            Some(SettlementClaim { success: false, transaction: None, network: None, payer: None, reason })
-        }
-        Claim::Silent => None,
-    }
-}
-
 /// What the model hears when goods came that are not whole.
 const NOT_WHOLE: &str = "the payment is with the seller, and what it delivered did not come whole or could not be kept";
 
@@ -125,21 +106,21 @@ pub(super) fn no_answer(code: FaultCode) -> Reason {
     )
 }
 
-fn still_asks() -> Reason {
+pub(super) fn still_asks() -> Reason {
     Reason::new(
         "payment_not_accepted",
         "the seller still asks for money after it was sent a payment; it may yet take that one, so nothing was signed again",
     )
 }
 
-fn sent_elsewhere() -> Reason {
+pub(super) fn sent_elsewhere() -> Reason {
     Reason::new(
         "redirect_refused",
         "the seller answered a payment with a redirect, which is never followed; the receipt says whether the money is known to be gone",
     )
 }
 
-fn seller_failed(status: u16) -> Reason {
+pub(super) fn seller_failed(status: u16) -> Reason {
     Reason::new(
         "seller_error",
         format!(

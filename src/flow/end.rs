@@ -1,7 +1,7 @@
 //! How a purchase ends before a signature exists: a refusal, which is an answer, or a fault. Neither moved money.
 
 use bursar_policy::Refusal;
-use bursar_tools::payments::{Purchase, Quote, Reason};
+use bursar_tools::payments::{Attachment, Preparation, Purchase, Quote, Reason};
 
 use crate::authorities::AuthorityFault;
 use crate::content::ContentFault;
@@ -33,6 +33,14 @@ impl End {
         Self::fault(
             "content_full",
             "more is stored than the operator's rules allow; ask the operator, a person, to run `bursar content prune`",
+        )
+    }
+
+    /// A browser's own request does not carry what the rules send to this seller.
+    pub(super) fn not_for_a_browser() -> Self {
+        Self::fault(
+            "not_for_a_browser",
+            "the rules give this seller a secret header, which a browser's own request does not carry; buy it with `x402_fetch`",
         )
     }
 
@@ -70,6 +78,27 @@ impl End {
                 _ => Quote::Refused { refusals },
             },
             Self::Fault(reason) => Quote::Failed(reason),
+        }
+    }
+
+    /// What the tools are told of a page that ended so.
+    pub(super) fn into_preparation(self) -> Preparation {
+        match self {
+            Self::No(refusals) => match &refusals[..] {
+                [Refusal::NeedsApproval { approval: Some(question), .. }] => {
+                    Preparation::NeedsApproval { approval: question.id.clone(), expires_s: question.expires_s }
+                }
+                _ => Preparation::Refused { refusals },
+            },
+            Self::Fault(reason) => Preparation::Failed(reason),
+        }
+    }
+
+    /// What the tools are told of a browser's payment that ended so.
+    pub(super) fn into_attachment(self) -> Attachment {
+        match self {
+            Self::No(refusals) => Attachment::Refused { refusals },
+            Self::Fault(reason) => Attachment::Failed(reason),
         }
     }
 

@@ -5,12 +5,13 @@ use bursar_policy::{
     Acquaintance, Concern, Errand, Judgement, Money, Refusal, Rules, SessionId, Site, Terms, Vetted, concerns, inspect,
     may_visit,
 };
-use bursar_vault::protocol::Welcome;
+use bursar_tools::payments::OtherMethod;
+use bursar_vault::protocol::{Released, Welcome};
 use bursar_vault::rules_file;
 
-use super::Buyer;
 use super::end::End;
 use super::visit::redirect;
+use super::{Buyer, other_method};
 use crate::clock;
 use crate::net::{Limits, Resolver};
 use crate::wallet::{Conversation, WalletFault};
@@ -35,6 +36,8 @@ pub enum Verdict {
         judgement: Box<Judgement>,
         /// The price of the terms that would be chosen.
         price: Option<Money>,
+        /// The method that the seller describes, where it is another than the one that was asked.
+        other_method: Option<OtherMethod>,
         /// Why a person would look at those terms first, as far as the rules alone say so: what is new for a host, or
         /// dear for it, only the ledger knows.
         concerns: Vec<Concern>,
@@ -59,7 +62,7 @@ impl From<End> for Verdict {
 }
 
 impl<R: Resolver> Buyer<R> {
-    /// Asks the seller without money and holds its answer against the rules.
+    /// Asks the seller without money, and without any secret, and holds its answer against the rules.
     pub async fn inspect_live(&self, errand: &Errand, body: Option<Vec<u8>>) -> Inspection {
         let vault = match self.wallet.open().await {
             Ok(vault) => vault,
@@ -81,7 +84,7 @@ impl<R: Resolver> Buyer<R> {
 
     async fn look(&self, vault: &Conversation, errand: &Errand, body: Option<Vec<u8>>) -> Result<Verdict, End> {
         let site = may_look(vault, errand)?;
-        let visit = self.reach(vault, errand, body, site).await?;
+        let visit = self.reach(vault, errand, body, site, Released::default()).await?;
         let reply = visit.exchange.send(&visit.ask, &Limits::bare()).await?;
         match reply.status() {
             402 => {}
@@ -116,7 +119,12 @@ fn weigh(
             let chosen = judgement.chosen.as_ref();
             let price = chosen.and_then(|terms| Money::of(terms.amount, rules.asset(&terms.asset_id())?));
             let concerns = chosen.zip(price).map(|(terms, price)| by_the_rules_alone(&rules, errand, terms, price));
-            Ok(Verdict::Judged { concerns: concerns.unwrap_or_default(), judgement: Box::new(judgement), price })
+            Ok(Verdict::Judged {
+                other_method: other_method(&demand, errand),
+                concerns: concerns.unwrap_or_default(),
+                judgement: Box::new(judgement),
+                price,
+            })
         }
     }
 }

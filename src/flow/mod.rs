@@ -4,6 +4,7 @@
 //! [`Conversation::authorize`] a purchase can be given up as if it had never been asked for; after it, the seller may
 //! hold a signature, and every end says so with a receipt.
 
+mod browser;
 mod deliver;
 mod end;
 mod inspect;
@@ -17,12 +18,15 @@ mod visit;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use bursar_policy::{Digest, Errand, Money, Rules, Terms, Vetted, judge, may_visit};
-use bursar_tools::payments::{Content, Payments, Price, Purchase, Quote, Reason, Recall, Standing, Wanted};
+use bursar_policy::{Digest, Errand, Handle, Money, PageOpening, Rules, Terms, Vetted, judge, may_visit};
+use bursar_tools::payments::{
+    Attachment, Content, Noticed, OtherMethod, Payments, Preparation, Price, Purchase, Quote, Reason, Recall, Standing,
+    Wanted,
+};
 use bursar_tools::{Progress, Stage};
 use bursar_vault::failpoint;
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{Claimed, Past, Signed};
+use bursar_vault::protocol::{Claimed, Past, Released, Signed};
 
 use crate::authorities;
 use crate::clock;
@@ -67,13 +71,19 @@ impl<R: Resolver> Buyer<R> {
         Self { pauses, ..self }
     }
 
-    async fn purchase(&self, errand: &Errand, body: Option<Vec<u8>>, progress: &Progress) -> Result<Purchase, End> {
+    async fn purchase(
+        &self,
+        errand: &Errand,
+        body: Option<Vec<u8>>,
+        progress: &Progress,
+        noticed: &mut Option<OtherMethod>,
+    ) -> Result<Purchase, End> {
         progress.at(Stage::Claiming);
         let mut vault = self.wallet.open().await?;
         let claimed = vault.claim(errand).await??;
         failpoint::reach("serve-claimed");
         match claimed {
-            Claimed::New => self.buy(&mut vault, errand, body, progress).await,
+            Claimed::New => self.buy(&mut vault, errand, body, progress, noticed).await,
             Claimed::Repeat(past) => Ok(self.past(&vault, errand, &past)),
             Claimed::Resend(signed) => Ok(self.send_again(&mut vault, errand, body, *signed, progress).await),
         }
@@ -86,9 +96,11 @@ impl<R: Resolver> Buyer<R> {
         errand: &Errand,
         body: Option<Vec<u8>>,
         progress: &Progress,
+        noticed: &mut Option<OtherMethod>,
     ) -> Result<Purchase, End> {
         let rules = vault.rules();
-        let judged = self.terms(&rules, errand, body, vault, progress).await;
+        let released = vault.secrets(errand).await??;
+        let judged = self.terms(vault, errand, body, released, progress, noticed).await;
         let (visit, demand, terms) = match judged {
             Ok(Judged::Payable { visit, demand, terms }) => (visit, demand, terms),
             Ok(Judged::Free { content, note }) => return Ok(Purchase::Free { content, note }),
@@ -133,9 +145,10 @@ impl<R: Resolver> Buyer<R> {
         let terms = signed.terms.clone();
         let checked = verify::signed_as_judged(&signed, &terms, &rules, vault.welcome().payer);
         let envelope = Envelope::parse(&signed.envelope);
-        let reached = match may_visit(&rules, errand).map_err(End::No) {
-            Ok(site) => self.reach(vault, errand, body, site).await,
-            Err(end) => Err(end),
+        let reached = match (may_visit(&rules, errand), vault.secrets(errand).await) {
+            (Ok(site), Ok(Ok(released))) => self.reach(vault, errand, body, site, released).await,
+            (Err(refusals), _) | (_, Ok(Err(refusals))) => Err(End::No(refusals)),
+            (_, Err(fault)) => Err(fault.into()),
         };
         let (Ok(()), Ok(envelope), Ok(visit)) = (checked, envelope, reached) else {
             return told::not_sent_again(&signed, &rules);
@@ -149,24 +162,29 @@ impl<R: Resolver> Buyer<R> {
         told::past(past, |content, status| self.shown(&vault.rules(), &errand.site, content, status))
     }
 
-    /// Steps 3 to 7: from an errand to terms that the rules allow, or to an answer that costs nothing.
+    /// Steps 3 to 7: from an errand to terms that the rules allow, or to an answer that costs nothing. What is worth a
+    /// note about a seller's terms is put into `noticed`, whatever the rules say of them.
     async fn terms(
         &self,
-        rules: &Rules,
+        vault: &Conversation,
         errand: &Errand,
         body: Option<Vec<u8>>,
-        vault: &Conversation,
+        released: Released,
         progress: &Progress,
+        noticed: &mut Option<OtherMethod>,
     ) -> Result<Judged, End> {
-        let site = may_visit(rules, errand).map_err(End::No)?;
+        let rules = vault.rules();
+        let site = may_visit(&rules, errand).map_err(End::No)?;
         progress.at(Stage::Visiting);
-        let visit = self.reach(vault, errand, body, site).await?;
-        let demand = match self.ask_bare(rules, &visit).await? {
+        let visit = self.reach(vault, errand, body, site, released).await?;
+        let demand = match self.ask_bare(&rules, &visit).await? {
             Seen::Free { content, note } => return Ok(Judged::Free { content, note }),
             Seen::Demand(demand) => demand,
         };
         progress.at(Stage::Judging);
-        let terms = judge(rules, errand, demand.challenge(), vault.welcome().payer, clock::now_s()).map_err(End::No)?;
+        *noticed = other_method(&demand, errand);
+        let terms =
+            judge(&rules, errand, demand.challenge(), vault.welcome().payer, clock::now_s()).map_err(End::No)?;
         Ok(Judged::Payable { visit: Box::new(visit), demand: Box::new(demand), terms })
     }
 
@@ -180,12 +198,18 @@ impl<R: Resolver> Buyer<R> {
         end
     }
 
-    async fn price(&self, errand: &Errand, body: Option<Vec<u8>>) -> Result<Quote, End> {
+    async fn price(
+        &self,
+        errand: &Errand,
+        body: Option<Vec<u8>>,
+        noticed: &mut Option<OtherMethod>,
+    ) -> Result<Quote, End> {
         let mut vault = self.wallet.open().await?;
         let rules = vault.rules();
         // Before the first byte goes out, as a claim is for a purchase.
         vault.quote(errand, None).await??;
-        match self.terms(&rules, errand, body, &vault, &Progress::silent()).await {
+        let released = vault.secrets(errand).await??;
+        match self.terms(&vault, errand, body, released, &Progress::silent(), noticed).await {
             Ok(Judged::Free { content, note }) => Ok(Quote::Free { content, note }),
             Ok(Judged::Payable { terms, .. }) => {
                 let terms = terms.into_inner();
@@ -224,6 +248,11 @@ impl<R: Resolver> Buyer<R> {
     }
 }
 
+/// The method that a seller describes in place of the one that it was asked by.
+fn other_method(demand: &Demand, errand: &Errand) -> Option<OtherMethod> {
+    demand.other_method(errand.method).map(|documented| OtherMethod { asked: errand.method, documented })
+}
+
 /// What an errand came to before any money was set aside.
 enum Judged {
     /// Terms that the rules allow.
@@ -233,16 +262,28 @@ enum Judged {
 }
 
 impl<R: Resolver + 'static> Payments for Buyer<R> {
-    async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Purchase {
-        self.purchase(&errand, body, &progress).await.unwrap_or_else(End::into_purchase)
+    async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Noticed<Purchase> {
+        let mut other_method = None;
+        let purchase = self.purchase(&errand, body, &progress, &mut other_method).await;
+        Noticed { answer: purchase.unwrap_or_else(End::into_purchase), other_method }
     }
 
     async fn recall(&self, wanted: Wanted) -> Recall {
         self.copy(wanted).await.unwrap_or_else(|end| Recall::Not(end.into_reason()))
     }
 
-    async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {
-        self.price(&errand, body).await.unwrap_or_else(End::into_quote)
+    async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Noticed<Quote> {
+        let mut other_method = None;
+        let quote = self.price(&errand, body, &mut other_method).await;
+        Noticed { answer: quote.unwrap_or_else(End::into_quote), other_method }
+    }
+
+    async fn prepare(&self, errand: Errand, progress: Progress) -> Preparation {
+        self.preparation(&errand, &progress).await.unwrap_or_else(End::into_preparation)
+    }
+
+    async fn attach(&self, handle: Handle, open: PageOpening) -> Attachment {
+        self.attachment(&handle, open).await.unwrap_or_else(End::into_attachment)
     }
 
     async fn status(&self) -> Standing {

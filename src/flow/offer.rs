@@ -64,7 +64,11 @@ impl<R: Resolver> Buyer<R> {
         let unsendable = |told: String| Reason::new("unsendable", told);
         let header = payment_header(envelope, &signed.payment, &signed.authorization, &signed.signature)
             .map_err(|fault| unsendable(fault.to_string()))?;
-        visit.ask.clone().with_header(header.name(), header.value()).map_err(|fault| unsendable(fault.to_string()))
+        visit
+            .ask
+            .clone()
+            .with_header(header.name().as_str(), header.value())
+            .map_err(|fault| unsendable(fault.to_string()))
     }
 }
 

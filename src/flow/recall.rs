@@ -3,12 +3,13 @@
 //! Which host a body came from decides how much of it is shown. The ledger knows that for what was paid for, and a note
 //! beside the store for what cost nothing.
 
-use bursar_policy::{Digest, Errand, Pointer, Rules, Site, may_visit};
+use bursar_policy::{Digest, Errand, Site, may_visit};
 use bursar_tools::payments::{Reason, Recall, Wanted};
 use bursar_vault::protocol::{self as vault, ContentRef, Recalled};
 
 use super::Buyer;
 use super::end::End;
+use super::shown::no_wider;
 use crate::clock;
 use crate::content::{ContentFault, Note};
 use crate::net::Resolver;
@@ -39,23 +40,24 @@ impl<R: Resolver> Buyer<R> {
     /// The stored copy that is meant.
     pub(super) async fn copy(&self, wanted: Wanted) -> Result<Recall, End> {
         let mut vault = self.wallet.open().await?;
-        let (found, fields) = match wanted {
-            Wanted::Content { digest, fields } => (self.of_content(&mut vault, digest).await?, fields),
-            Wanted::Request { errand, max_age_s } => {
-                (self.of_request(&mut vault, &errand, max_age_s).await?, Vec::new())
+        let (found, view) = match wanted {
+            Wanted::Content { digest, view } => (self.of_content(&mut vault, digest).await?, view),
+            Wanted::Request { errand, max_age_s, view } => {
+                // Before the copy is looked for: without one, the seller would be asked and perhaps be paid.
+                if let Some(Err(reason)) = view.as_ref().map(|view| no_wider(&vault.rules(), &errand.site, view)) {
+                    return Ok(Recall::TooWide(reason));
+                }
+                (self.of_request(&mut vault, &errand, max_age_s).await?, view)
             }
         };
         let Some(copy) = found else { return Ok(Recall::Not(unknown())) };
         if let Err(fault) = self.is_whole(copy.content.digest).await {
             return Ok(Recall::Not(spoilt(&fault)));
         }
-        let rules = vault.rules();
-        let shown = match chosen(&rules, &copy.site, &fields) {
-            Ok(None) => self.shown(&rules, &copy.site, &copy.content, copy.status),
-            Ok(Some(fields)) => self.shown_fields(fields, &copy.content, copy.status),
-            Err(reason) => return Ok(Recall::Not(reason)),
-        };
-        Ok(Recall::Found { content: shown, delivered_s: copy.delivered_s })
+        match self.viewed(&vault.rules(), &copy.site, &copy.content, copy.status, view.as_ref()) {
+            Ok(content) => Ok(Recall::Found { content, delivered_s: copy.delivered_s }),
+            Err(reason) => Ok(Recall::TooWide(reason)),
+        }
     }
 
     /// The newest delivery of exactly this body: paid for, or else for nothing.
@@ -85,15 +87,6 @@ impl<R: Resolver> Buyer<R> {
     }
 }
 
-/// The fields that a caller chose among those of the rule; `None` where it chose none.
-fn chosen<'f>(rules: &Rules, site: &Site, fields: &'f [Pointer]) -> Result<Option<&'f [Pointer]>, Reason> {
-    if fields.is_empty() {
-        return Ok(None);
-    }
-    let listed = rules.host_rule(site).map(|rule| rule.fields()).unwrap_or_default();
-    if fields.iter().all(|field| listed.contains(field)) { Ok(Some(fields)) } else { Err(not_listed()) }
-}
-
 fn unknown() -> Reason {
     Reason::new("content_unknown", "no content with this digest was delivered to this profile, or its note is gone")
 }
@@ -109,10 +102,6 @@ fn spoilt(fault: &ContentFault) -> Reason {
     }
 }
 
-fn not_listed() -> Reason {
-    Reason::new("field_not_listed", "the operator's rules do not show every field that was asked for, so none is shown")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,25 +112,5 @@ mod tests {
         assert_eq!(spoilt(&ContentFault::Missing { digest }).code(), "content_gone");
         assert_eq!(spoilt(&ContentFault::Damaged { digest }).code(), "content_damaged");
         assert_eq!(unknown().code(), "content_unknown");
-    }
-
-    #[test]
-    fn only_fields_that_the_rule_in_force_lists_can_be_chosen() {
-        let text = "[payment]\nmax_per_payment = \"1 USD\"\nnetworks = []\nassets = []\nrecipients = []\n\
-            [[host]]\norigin = \"https://a.test\"\ncontent = \"fields\"\nfields = [\"/a\", \"/b\"]\n\
-            [[host]]\norigin = \"https://b.test\"\ncontent = \"text\"\n";
-        let rules = bursar_vault::rules_file::parse(text, bursar_policy::Setting::Real).unwrap();
-        let chose = |origin: &str, names: &[&str]| {
-            let fields: Vec<Pointer> = names.iter().map(|name| name.parse().unwrap()).collect();
-            let site: Site = format!("{origin}/x").parse().unwrap();
-            chosen(&rules, &site, &fields)
-                .map(|some| some.map(<[Pointer]>::len))
-                .map_err(|reason| reason.code().to_owned())
-        };
-        assert_eq!(chose("https://a.test", &[]), Ok(None));
-        assert_eq!(chose("https://a.test", &["/b"]), Ok(Some(1)));
-        assert_eq!(chose("https://a.test", &["/b", "/c"]), Err("field_not_listed".to_owned()));
-        assert_eq!(chose("https://b.test", &["/a"]), Err("field_not_listed".to_owned()));
-        assert_eq!(chose("https://other.test", &["/a"]), Err("field_not_listed".to_owned()));
     }
 }

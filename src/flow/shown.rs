@@ -2,7 +2,7 @@
 
 use bursar_policy::{ContentMode, Pointer, Rules, Site};
 use bursar_tools::SellerText;
-use bursar_tools::payments::{Content, ContentKind, Field, FieldValue, Reason, Shown};
+use bursar_tools::payments::{Content, ContentKind, Field, FieldValue, Reason, Shown, View};
 use bursar_vault::protocol::ContentRef;
 
 use super::Buyer;
@@ -21,20 +21,52 @@ const FIELDS_BYTES: usize = 1024 * 1024;
 impl<R: Resolver> Buyer<R> {
     /// What the operator's rule for the host lets the model see of stored content.
     pub(super) fn shown(&self, rules: &Rules, site: &Site, content: &ContentRef, status: u16) -> Content {
-        let kind = ContentKind::named(&content.kind);
-        let shown = match rules.content_mode(site) {
+        told(content, status, self.as_ruled(rules, site, content))
+    }
+
+    /// The same in the view that a caller names, where the rule shows as much by itself.
+    ///
+    /// # Errors
+    ///
+    /// Why the view is wider than the rule.
+    pub(super) fn viewed(
+        &self,
+        rules: &Rules,
+        site: &Site,
+        content: &ContentRef,
+        status: u16,
+        view: Option<&View>,
+    ) -> Result<Content, Reason> {
+        let Some(view) = view else { return Ok(self.shown(rules, site, content, status)) };
+        no_wider(rules, site, view)?;
+        let shown = match view {
+            View::Withhold => Shown::LeftOut,
+            View::Fields(fields) => {
+                // A rule that shows text shows none of what is not text.
+                let of_text = rules.content_mode(site) == ContentMode::Text;
+                if of_text && !ContentKind::named(&content.kind).is_textual() {
+                    no_fields("not_text", "the seller does not call the body text, so no field of it is shown")
+                } else {
+                    self.fields(content, fields)
+                }
+            }
+            View::Text | View::File => self.as_ruled(rules, site, content),
+        };
+        Ok(told(content, status, shown))
+    }
+
+    fn as_ruled(&self, rules: &Rules, site: &Site, content: &ContentRef) -> Shown {
+        match rules.content_mode(site) {
             ContentMode::Withhold => Shown::Withheld,
             ContentMode::Fields => {
-                let fields = rules.host_rule(site).map(|rule| rule.fields()).unwrap_or_default();
-                return self.shown_fields(fields, content, status);
+                self.fields(content, rules.host_rule(site).map(|rule| rule.fields()).unwrap_or_default())
             }
             ContentMode::File => Shown::File {
                 path: self.content.path_of(&content.digest).display().to_string(),
                 preview: self.beginning(content, PREVIEW_BYTES),
             },
             ContentMode::Text => self.beginning(content, TEXT_BYTES).map_or(Shown::Withheld, Shown::Text),
-        };
-        Content { status, kind, bytes: content.bytes, digest: content.digest, truncated: content.truncated, shown }
+        }
     }
 
     /// The beginning of a stored body; nothing where it cannot be read.
@@ -48,18 +80,10 @@ impl<R: Resolver> Buyer<R> {
         }
     }
 
-    /// The values at `fields`, all of which the operator's rule lists.
-    pub(super) fn shown_fields(&self, fields: &[Pointer], content: &ContentRef, status: u16) -> Content {
-        let shown = self.fields(content, fields);
-        let kind = ContentKind::named(&content.kind);
-        Content { status, kind, bytes: content.bytes, digest: content.digest, truncated: content.truncated, shown }
-    }
-
-    /// The values of a stored JSON document that the rule names, or why there are none.
+    /// The values of a stored JSON document at `wanted`, or why there are none.
     fn fields(&self, content: &ContentRef, wanted: &[Pointer]) -> Shown {
-        let none = |code: &'static str, sentence: String| Shown::NoFields(Reason::new(code, sentence));
         if content.truncated {
-            return none("not_whole", "only the beginning of the body was kept, so no field of it is shown".to_owned());
+            return no_fields("not_whole", "only the beginning of the body was kept, so no field of it is shown");
         }
         let head = match self.content.head(&content.digest, FIELDS_BYTES) {
             Ok(head) => head,
@@ -69,18 +93,54 @@ impl<R: Resolver> Buyer<R> {
             }
         };
         if head.more {
-            return none("too_long", "the body is longer than 1 MiB, so no field of it is shown".to_owned());
+            return no_fields("too_long", "the body is longer than 1 MiB, so no field of it is shown");
         }
         match pointed(&head.bytes, wanted) {
             Ok(values) => Shown::Fields(wanted.iter().zip(values).map(field).collect()),
             // Which member stands there twice is a seller's word, and stays out of our sentence.
-            Err(_) => none(
+            Err(_) => no_fields(
                 "not_json",
-                "the body is not one JSON document that can be read in one way only, so no field of it is shown"
-                    .to_owned(),
+                "the body is not one JSON document that can be read in one way only, so no field of it is shown",
             ),
         }
     }
+}
+
+/// Whether the rule for `site` shows as much as `view` by itself.
+///
+/// The rules' `text` covers any fields of what is text: an answer holds fewer bytes of them than of the text. Their
+/// `fields` cover themselves, and their `file` covers nothing but the file.
+///
+/// # Errors
+///
+/// What to ask for instead.
+pub(super) fn no_wider(rules: &Rules, site: &Site, view: &View) -> Result<(), Reason> {
+    let listed = || rules.host_rule(site).map(|rule| rule.fields()).unwrap_or_default();
+    match (rules.content_mode(site), view) {
+        (_, View::Withhold) | (ContentMode::Text, View::Text | View::Fields(_)) | (ContentMode::File, View::File) => {
+            Ok(())
+        }
+        (ContentMode::Fields, View::Fields(fields)) if fields.iter().all(|field| listed().contains(field)) => Ok(()),
+        (ContentMode::Fields, View::Fields(_)) => Err(Reason::new(
+            "field_not_listed",
+            "the operator's rules do not show every field that was asked for, so none is shown; leave `fields` out to \
+             see those that they show",
+        )),
+        _ => Err(Reason::new(
+            "view_not_allowed",
+            "the operator's rules do not show this host's content in that way; leave `content` and `fields` out to see \
+             what they show",
+        )),
+    }
+}
+
+fn told(content: &ContentRef, status: u16, shown: Shown) -> Content {
+    let kind = ContentKind::named(&content.kind);
+    Content { status, kind, bytes: content.bytes, digest: content.digest, truncated: content.truncated, shown }
+}
+
+fn no_fields(code: &'static str, sentence: &'static str) -> Shown {
+    Shown::NoFields(Reason::new(code, sentence))
 }
 
 fn field((pointer, value): (&Pointer, Pointed)) -> Field {
@@ -93,4 +153,46 @@ fn field((pointer, value): (&Pointer, Pointed)) -> Field {
         Pointed::Missing => FieldValue::Missing,
     };
     Field { pointer: pointer.as_str().to_owned(), value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: &str = "[payment]\nmax_per_payment = \"1 USD\"\nnetworks = []\nassets = []\nrecipients = []\n\
+        [[host]]\norigin = \"https://withhold.test\"\n\
+        [[host]]\norigin = \"https://fields.test\"\ncontent = \"fields\"\nfields = [\"/a\", \"/b\"]\n\
+        [[host]]\norigin = \"https://text.test\"\ncontent = \"text\"\n\
+        [[host]]\norigin = \"https://file.test\"\ncontent = \"file\"\n";
+
+    fn fields(names: &[&str]) -> View {
+        View::Fields(names.iter().map(|name| name.parse().unwrap()).collect())
+    }
+
+    #[test]
+    fn a_view_is_never_wider_than_the_rule_for_the_host() {
+        let rules = bursar_vault::rules_file::parse(RULES, bursar_policy::Setting::Real).unwrap();
+        let asked = |host: &str, view: &View| {
+            let site: Site = format!("https://{host}.test/x").parse().unwrap();
+            no_wider(&rules, &site, view).map_err(|reason| reason.code().to_owned())
+        };
+        let (inside, outside) = (fields(&["/b"]), fields(&["/b", "/c"]));
+        for (host, allowed) in [
+            ("withhold", &[View::Withhold][..]),
+            ("fields", &[View::Withhold, inside.clone()]),
+            ("text", &[View::Withhold, inside.clone(), outside.clone(), View::Text]),
+            ("file", &[View::Withhold, View::File]),
+            // No rule covers it, so nothing of it is shown.
+            ("nobody", &[View::Withhold]),
+        ] {
+            for view in [&View::Withhold, &inside, &outside, &View::Text, &View::File] {
+                let want = match (allowed.contains(view), host, view) {
+                    (true, ..) => Ok(()),
+                    (false, "fields", View::Fields(_)) => Err("field_not_listed".to_owned()),
+                    (false, ..) => Err("view_not_allowed".to_owned()),
+                };
+                assert_eq!(asked(host, view), want, "{view:?} at {host}");
+            }
+        }
+    }
 }

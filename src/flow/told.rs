@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use bursar_policy::{Money, Rules};
+use bursar_policy::{Money, Rules, Site};
 use bursar_tools::SellerText;
 use bursar_tools::payments::{
-    Books, Content, LimitLine, MandateLine, PaymentState, Purchase, Reason, Receipt, SessionLine, SessionState,
+    Attachment, Books, Content, LimitLine, MandateLine, PaymentState, Preparation, Purchase, Reason, Receipt,
+    SessionLine, SessionState,
 };
-use bursar_vault::protocol::{self as vault, ContentRef, Delivery, Past, RowState, Signed};
+use bursar_vault::protocol::{self as vault, AttachedHow, ContentRef, Delivery, GlueRefusal, Past, RowState, Signed};
 
+use super::deliver::{seller_failed, sent_elsewhere, still_asks};
 use super::verify::Mismatch;
 use crate::wallet::WalletFault;
 
@@ -70,13 +72,17 @@ pub(super) fn mismatch(signed: &Signed, rules: &Rules, fault: &Mismatch) -> Purc
 pub(super) fn not_sent_again(signed: &Signed, rules: &Rules) -> Purchase {
     Purchase::Unresolved {
         receipt: Receipt { repeat: true, ..unwritten_receipt(signed, rules) },
-        reason: Reason::new(
-            "not_sent_again",
-            "this was signed before and cannot be sent again now; it counts as spent, ask the operator to run `bursar log`",
-        ),
+        reason: not_offered_again(),
         content: None,
         seller_says: None,
     }
+}
+
+fn not_offered_again() -> Reason {
+    Reason::new(
+        "not_sent_again",
+        "this was signed before and cannot be sent again now; it counts as spent, ask the operator to run `bursar log`",
+    )
 }
 
 /// The same purchase, marked as the result of an earlier identical call.
@@ -123,8 +129,80 @@ pub(super) fn past(past: &Past, show: impl Fn(&ContentRef, u16) -> Content) -> P
         }
         _ => (None, false),
     };
-    let trouble = if delivered { None } else { Some(unknown(past.delivery.as_ref())) };
+    let trouble = match (delivered, &content) {
+        (true, Some(_)) => None,
+        (true, None) => Some(in_the_browser()),
+        (false, _) => Some(unknown(past.delivery.as_ref())),
+    };
     bought(receipt, &past.receipt.outcome, content, trouble, None)
+}
+
+/// The result of an earlier purchase of the same page.
+pub(super) fn prepared_before(past: &Past) -> Preparation {
+    let receipt = receipt(past.receipt.clone());
+    match past.receipt.outcome.as_str() {
+        "paid" | "paid_content_lost" => Preparation::Paid { receipt },
+        _ => Preparation::Unresolved { receipt, reason: unknown(past.delivery.as_ref()) },
+    }
+}
+
+/// A page that was signed for before and cannot be offered again now.
+pub(super) fn not_prepared_again(signed: &Signed, rules: &Rules) -> Preparation {
+    let receipt = Receipt { repeat: true, ..unwritten_receipt(signed, rules) };
+    Preparation::Unresolved { receipt, reason: not_offered_again() }
+}
+
+/// What became of a payment that a browser had in hand.
+pub(super) fn paid_by_a_browser(site: Site, past: &Past) -> Attachment {
+    if past.receipt.state == RowState::Voided {
+        return Attachment::Failed(Reason::new(
+            "not_signed",
+            "the wallet could not sign, so nothing was paid and the money is back; ask the operator to run `bursar log`",
+        ));
+    }
+    let receipt = receipt(past.receipt.clone());
+    let reason = match (past.receipt.outcome.as_str(), &past.delivery) {
+        ("paid" | "paid_content_lost", _) => return Attachment::Paid { site, receipt },
+        (_, Some(Delivery::Answer { status: 200..=299, .. })) => unconfirmed(),
+        (_, Some(Delivery::Answer { status: 402, .. })) => still_asks(),
+        (_, Some(Delivery::Answer { status: 300..=399, .. })) => sent_elsewhere(),
+        (_, Some(Delivery::Answer { status, .. })) => seller_failed(*status),
+        (_, Some(Delivery::Silence { .. }) | None) => Reason::new(
+            "browser_silent",
+            "the payment is with the browser, and nothing came back that anybody knows of; the amount counts as spent",
+        ),
+    };
+    Attachment::Unresolved { site, receipt, reason }
+}
+
+/// Why the browser did not pay, while nothing is signed.
+pub(super) fn no_browser(how: AttachedHow) -> Reason {
+    let (code, told) = match how {
+        AttachedHow::NoGlue => (
+            "no_browser_glue",
+            "no browser of this session is connected; ask the user to run `bursar browser`, or the operator to look",
+        ),
+        AttachedHow::Declined(why) => (
+            why.code(),
+            match why {
+                GlueRefusal::NoBrowser => "the glue has no browser; ask the user to open it",
+                GlueRefusal::PageGone => "the page is gone from the browser, or could not be opened",
+                GlueRefusal::Timeout => "the browser never asked for the page",
+            },
+        ),
+        AttachedHow::GlueSilent | AttachedHow::Armed | AttachedHow::Redeemed => (
+            "browser_glue_silent",
+            "the browser's glue did not take this up in time, or went away; ask the user to look at the browser",
+        ),
+    };
+    Reason::new(code, told)
+}
+
+fn in_the_browser() -> Reason {
+    Reason::new(
+        "content_in_browser",
+        "this was paid for in the user's browser, which has the content; nothing was paid again",
+    )
 }
 
 fn lost() -> Reason {

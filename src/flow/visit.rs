@@ -2,11 +2,12 @@
 
 use bursar_policy::{Body, Errand, Quoted, Refusal, Rules, Site, Vetted};
 use bursar_tools::payments::{Content, Reason};
+use bursar_vault::protocol::Released;
 
 use super::Buyer;
 use super::end::End;
 use crate::clock;
-use crate::content::{ContentFault, ContentKind, Fullness, Note, StoredContent};
+use crate::content::{ContentFault, ContentKind, Fullness, Note, Settling, StoredContent};
 use crate::net::{Ask, BodyEnd, Exchange, Limits, Reply, Resolver, pin};
 use crate::wallet::Conversation;
 use crate::wire::challenge::MAX_BODY_BYTES;
@@ -29,23 +30,25 @@ pub(super) enum Seen {
 }
 
 impl<R: Resolver> Buyer<R> {
-    /// Pins the vetted site and prepares the request. Sends nothing.
+    /// Pins the vetted site and prepares the request, with what was released for it. Sends nothing.
     pub(super) async fn reach(
         &self,
         vault: &Conversation,
         errand: &Errand,
         body: Option<Vec<u8>>,
         site: Vetted<Site>,
+        released: Released,
     ) -> Result<Visit, End> {
         let rules = vault.rules();
         let pin = pin(site, &self.resolver, &rules).await?;
-        let exchange = Exchange::open(pin, &self.tls(&rules, vault.welcome().rules_digest)?);
+        let exchange = Exchange::open(pin, &self.tls(&rules, vault.welcome().rules_digest)?)
+            .with_proxy_credentials(released.proxy);
         let ask = match (&errand.body, body) {
             (None, None) => Ask::new(errand.method),
             (Some(Body { kind, .. }), Some(bytes)) => Ask::new(errand.method).with_body(*kind, bytes)?,
             _ => return Err(End::broken("the body and its description do not belong together")),
         };
-        let ask = ask.with_chosen(&errand.headers)?;
+        let ask = ask.with_chosen(&errand.headers)?.with_secrets(&released.headers)?;
         Ok(Visit { exchange, ask, errand: errand.clone() })
     }
 
@@ -78,7 +81,7 @@ impl<R: Resolver> Buyer<R> {
                 let mut writer = self.content.writer()?;
                 writer.write(&bytes)?;
                 let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
-                let stored = Stored { kept: writer.finish(fullness)?, end };
+                let stored = Stored { kept: settled_later(writer.finish(fullness)?), end };
                 self.note(&visit.errand, 402, &stored, kind);
                 let content = self.shown(rules, &visit.errand.site, &stored.content(kind), 402);
                 Ok(Seen::Free { content, note: Some(Reason::new(rail.code(), rail.sentence())) })
@@ -115,8 +118,19 @@ impl<R: Resolver> Buyer<R> {
         let mut writer = self.content.writer()?;
         let end = reply.into_body().read_into(rules.body_cap_of(site), |piece| writer.write(piece)).await?;
         let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
-        Ok((Stored { kept: writer.finish(fullness)?, end }, kind))
+        Ok((Stored { kept: settled_later(writer.finish(fullness)?), end }, kind))
     }
+}
+
+/// Sends a stored body on to the disk. That is waited for as little as the report is, which comes after it: what a power cut
+/// takes in the next moment is told as missing, or asked for again with the same payment.
+fn settled_later((kept, settling): (StoredContent, Settling)) -> StoredContent {
+    tokio::task::spawn_blocking(move || {
+        if let Err(fault) = settling.wait() {
+            tracing::warn!(content = %kept.digest, "a stored body may not outlive a power cut: {fault}");
+        }
+    });
+    kept
 }
 
 /// A body in the content folder, and how reading it ended.

@@ -1,10 +1,16 @@
-//! What is sent: a method, an optional body, what a caller may choose, and at most a payment header; it cannot name another place to go.
+//! What is sent: a method, an optional body, what a caller may choose, the secrets of the operator's rule, and at most a
+//! payment header; it cannot name another place to go.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bursar_policy::{BodyType, Headers, Method};
+use bursar_vault::protocol::ReleasedHeader;
 use bytes::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
+use zeroize::Zeroizing;
+
+use super::redact::Redactor;
 
 /// The header names that pay (x402 v2 `PAYMENT-SIGNATURE`, x402 v1 `X-PAYMENT`). Everything that steers
 /// a connection or claims an identity (`Host`, `Cookie`, `Authorization`, `Content-Length` …) is absent on purpose.
@@ -18,6 +24,7 @@ pub struct Ask {
     method: Method,
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Option<(BodyType, Bytes)>,
+    redactor: Option<Arc<Redactor>>,
 }
 
 /// Why a header or body cannot be part of a request.
@@ -50,7 +57,7 @@ impl Ask {
     /// A request with no body and no extra header.
     #[must_use]
     pub const fn new(method: Method) -> Self {
-        Self { method, headers: Vec::new(), body: None }
+        Self { method, headers: Vec::new(), body: None, redactor: None }
     }
 
     /// Adds the body. Its bytes are sent as they are, on every leg that sends this request.
@@ -72,7 +79,34 @@ impl Ask {
     /// [`AskFault`] when one is set already or is not header text, which the types of `chosen` rule out.
     pub fn with_chosen(mut self, chosen: &Headers) -> Result<Self, AskFault> {
         for (name, value) in chosen.iter() {
-            self = self.add(name.as_str(), value.as_str(), false)?;
+            self = self.add(name.as_str(), value.as_str(), Sensitivity::Open)?;
+        }
+        Ok(self)
+    }
+
+    /// Adds the headers that carry secrets, and has those taken out of whatever comes back. Once for each request; the
+    /// bytes are wiped with the last copy of it.
+    ///
+    /// # Errors
+    ///
+    /// [`AskFault`] when one is set already or is not header text, which the types of `released` rule out.
+    pub fn with_secrets(mut self, released: &[ReleasedHeader]) -> Result<Self, AskFault> {
+        for ReleasedHeader { header, secret } in released {
+            let name = header.name();
+            let scheme = header.scheme().unwrap_or_default();
+            let room = scheme.len().saturating_add(secret.expose().len()).saturating_add(1);
+            let mut value = Zeroizing::new(String::with_capacity(room));
+            if !scheme.is_empty() {
+                value.push_str(scheme);
+                value.push(' ');
+            }
+            value.push_str(secret.expose());
+            let value = HeaderValue::from_maybe_shared(Bytes::from_owner(value));
+            self = self.insert(name, value.map_err(|_| bad_value(name))?, Sensitivity::Secret)?;
+        }
+        if !released.is_empty() {
+            let secrets = released.iter().map(|released| released.secret.expose());
+            self.redactor = Some(Arc::new(Redactor::of(secrets)));
         }
         Ok(self)
     }
@@ -87,18 +121,21 @@ impl Ask {
         if !ALLOWED.contains(&lower.as_str()) {
             return Err(AskFault::NotAllowed { name: name.to_owned() });
         }
-        self.add(name, value, true)
+        self.add(name, value, Sensitivity::Secret)
     }
 
-    fn add(mut self, name: &str, value: &str, is_secret: bool) -> Result<Self, AskFault> {
-        let bad = || AskFault::BadValue { name: name.to_owned() };
-        let key = HeaderName::from_bytes(name.to_ascii_lowercase().as_bytes()).map_err(|_| bad())?;
-        let mut text = HeaderValue::from_str(value).map_err(|_| bad())?;
-        text.set_sensitive(is_secret);
+    fn add(self, name: &str, value: &str, sensitivity: Sensitivity) -> Result<Self, AskFault> {
+        let value = HeaderValue::from_str(value).map_err(|_| bad_value(name))?;
+        self.insert(name, value, sensitivity)
+    }
+
+    fn insert(mut self, name: &str, mut value: HeaderValue, sensitivity: Sensitivity) -> Result<Self, AskFault> {
+        let key = HeaderName::from_bytes(name.to_ascii_lowercase().as_bytes()).map_err(|_| bad_value(name))?;
+        value.set_sensitive(matches!(sensitivity, Sensitivity::Secret));
         if self.headers.iter().any(|(earlier, _)| *earlier == key) {
             return Err(AskFault::Twice { name: name.to_owned() });
         }
-        self.headers.push((key, text));
+        self.headers.push((key, value));
         Ok(self)
     }
 
@@ -110,9 +147,24 @@ impl Ask {
         &self.headers
     }
 
+    pub(super) const fn redactor(&self) -> Option<&Arc<Redactor>> {
+        self.redactor.as_ref()
+    }
+
     pub(super) const fn body(&self) -> Option<&(BodyType, Bytes)> {
         self.body.as_ref()
     }
+}
+
+/// Whether a header may be shown and indexed (RFC 7541 section 7.1.3).
+#[derive(Clone, Copy)]
+enum Sensitivity {
+    Open,
+    Secret,
+}
+
+fn bad_value(name: &str) -> AskFault {
+    AskFault::BadValue { name: name.to_owned() }
 }
 
 impl fmt::Debug for Ask {

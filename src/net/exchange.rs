@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use bursar_policy::{Method, Scheme};
+use bursar_vault::protocol::SecretValue;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -23,6 +24,7 @@ use super::fault::{self, ExchangeFault, FaultCode};
 use super::limits::Limits;
 use super::line::{Heard, Line};
 use super::pin::{Ground, Pin};
+use super::redact::Redaction;
 use super::reply::{Body, Reply};
 use super::tls::Tls;
 use super::tunnel::tunnel;
@@ -39,13 +41,21 @@ pub struct Exchange {
     pin: Pin,
     tls: Arc<ClientConfig>,
     answered: OnceLock<SocketAddr>,
+    proxy_credentials: Option<SecretValue>,
 }
 
 impl Exchange {
     /// Takes the pin; dials nothing yet.
     #[must_use]
     pub fn open(pin: Pin, tls: &Tls) -> Self {
-        Self { pin, tls: Arc::new(tls.for_exchange()), answered: OnceLock::new() }
+        Self { pin, tls: Arc::new(tls.for_exchange()), answered: OnceLock::new(), proxy_credentials: None }
+    }
+
+    /// The same with what the proxy of the rules wants: a user name, a colon and a password. They are said to the proxy
+    /// alone, and never to a seller.
+    #[must_use]
+    pub fn with_proxy_credentials(self, proxy_credentials: Option<SecretValue>) -> Self {
+        Self { proxy_credentials, ..self }
     }
 
     /// The pin that both legs use.
@@ -72,12 +82,16 @@ impl Exchange {
         let request = self.request(ask, carriage.wants_whole_url())?;
         let response = answer(carriage.send(request), &heard, limits, end, &at).await?;
         self.answered.get_or_init(|| address);
-        let headers = read_headers(response.headers(), limits).ok_or_else(|| fault::header_too_large(&at))?;
+        let mut headers = read_headers(response.headers(), limits).ok_or_else(|| fault::header_too_large(&at))?;
+        if let Some(redactor) = ask.redactor() {
+            headers.iter_mut().for_each(|(_, value)| redactor.clean_header(value));
+        }
         let encoded = is_encoded(response.headers());
         let status = response.status().as_u16();
         let declared = declared_length(ask.method(), status, response.headers());
         let body = Body::new(response.into_body(), carriage, at, limits.idle, end, encoded, declared);
-        Ok(Reply::new(status, headers, body))
+        let redaction = ask.redactor().cloned().map(Redaction::by);
+        Ok(Reply::new(status, headers, body.without_secrets(redaction)))
     }
 
     /// A connection to a judged address, with TLS where the URL wants it. Nothing of the request has left.
@@ -113,7 +127,9 @@ impl Exchange {
         if self.pin.proxies().is_empty() {
             return dial::race(addresses, dial::connect).await.map_err(|error| fault::of_dial(&error, at));
         }
-        tunnel(self.pin.proxies(), addresses).await.map_err(|fault| fault::of_tunnel(&fault, at))
+        tunnel(self.pin.proxies(), addresses, self.proxy_credentials.as_ref())
+            .await
+            .map_err(|fault| fault::of_tunnel(&fault, at))
     }
 
     /// The request, the same for both versions of HTTP but for where its URL and host stand.

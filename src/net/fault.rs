@@ -188,12 +188,17 @@ pub(super) fn of_tunnel(fault: &TunnelFault, at: &str) -> ExchangeFault {
         TunnelFault::Unreadable => {
             (FaultCode::ProxyFailed, "the proxy of the rules answers something that is not HTTP".to_owned())
         }
-        TunnelFault::WantsCredentials => (FaultCode::ProxyAuth, "the proxy of the rules wants credentials".to_owned()),
+        TunnelFault::WantsCredentials => {
+            (FaultCode::ProxyAuth, "the proxy of the rules wants credentials, or other ones".to_owned())
+        }
         TunnelFault::Refused(status) => {
             (FaultCode::ProxyRefused, format!("the proxy of the rules does not connect to `{at}` (status {status})"))
         }
     };
-    ExchangeFault::unsent(code, format!("{sentence}; ask the operator to check `proxy` under [network]"))
+    ExchangeFault::unsent(
+        code,
+        format!("{sentence}; ask the operator to check `proxy` and `proxy_secret` under [network]"),
+    )
 }
 
 /// The handshake failed, so nothing of the request was sent.
@@ -211,7 +216,7 @@ pub(super) fn of_preface(error: &hyper::Error, at: &str) -> ExchangeFault {
 
 /// No header of an answer came, or one that cannot be read.
 pub(super) fn of_answer(error: &hyper::Error, at: &str) -> ExchangeFault {
-    if error.is_parse_too_large() {
+    if error.is_parse_too_large() || chain_of(error).any(|cause| cause.to_string() == ENDLESS_HEADER) {
         return header_too_large(at);
     }
     let (code, did) = if ended_early(error) {
@@ -257,6 +262,11 @@ fn or_total(code: FaultCode, end: Instant) -> FaultCode {
 /// How hyper words a `Content-Length` that contradicts itself or is no number. It has no predicate for it; a test holds
 /// the wording, and a change would only make the code less exact.
 const BAD_LENGTH: &str = "invalid content-length parsed";
+
+/// How the HTTP/2 library words that it gave up a header which is continued over and over. It has no predicate for it; a
+/// test holds the wording. What a seller itself says of an error is worded otherwise.
+const ENDLESS_HEADER: &str =
+    "connection error detected: detected excessive load generating behavior (b\"too_many_continuations\")";
 
 /// Whether the seller hung up, in order or not.
 fn ended_early(error: &hyper::Error) -> bool {

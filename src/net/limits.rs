@@ -16,7 +16,7 @@ pub struct Limits {
     /// The TLS handshake, once there is a connection.
     pub tls: Duration,
     /// From the connection being ready until the first byte of an answer; over HTTP/2, where a seller speaks before
-    /// it is asked, until the header of the answer.
+    /// it is asked, until its first HEADERS frame begins.
     pub first_byte: Duration,
     /// From the connection being ready until the whole response header is there. Interim (1xx) answers do not extend
     /// it.

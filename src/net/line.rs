@@ -1,4 +1,4 @@
-//! One connection to a seller, plain or TLS, that notes when the seller first speaks; it sends nothing of its own.
+//! One connection to a seller, plain or TLS, that notes when an answer begins; it sends nothing of its own.
 
 use std::io;
 use std::pin::Pin;
@@ -15,10 +15,23 @@ use tokio::sync::Notify;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::frames::Frames;
+
 /// A connection that is ready to carry a request.
 pub(super) struct Line {
     way: Way,
+    watch: Watch,
     heard: Heard,
+}
+
+/// What is looked for until an answer begins.
+enum Watch {
+    /// Any byte.
+    Byte,
+    /// A HEADERS frame: over HTTP/2 a seller speaks before it is asked.
+    Headers(Frames),
+    /// Nothing more.
+    Done,
 }
 
 enum Way {
@@ -26,12 +39,12 @@ enum Way {
     Secure(Box<TlsStream<TcpStream>>),
 }
 
-/// Whether a byte came back since the line was ready; what TLS says to itself is not counted.
+/// Whether an answer began since the line was ready; what TLS and HTTP/2 say to themselves is not counted.
 #[derive(Clone, Default)]
 pub(super) struct Heard(Arc<(AtomicBool, Notify)>);
 
 impl Heard {
-    /// Waits for the first byte.
+    /// Waits for the first byte of an answer.
     pub(super) async fn first_byte(&self) {
         let (heard, told) = &*self.0;
         let next = told.notified();
@@ -52,7 +65,7 @@ impl Heard {
 impl Line {
     /// A line without TLS; for loopback sellers of a sandbox alone.
     pub(super) fn plain(stream: TcpStream) -> Self {
-        Self { way: Way::Plain(stream), heard: Heard::default() }
+        Self { way: Way::Plain(stream), watch: Watch::Byte, heard: Heard::default() }
     }
 
     /// A line over TLS to whoever proves to be `host`.
@@ -63,7 +76,9 @@ impl Line {
     pub(super) async fn secure(stream: TcpStream, host: &Host, tls: Arc<ClientConfig>) -> io::Result<Self> {
         let name = server_name(host)?;
         let stream = TlsConnector::from(tls).connect(name, stream).await?;
-        Ok(Self { way: Way::Secure(Box::new(stream)), heard: Heard::default() })
+        let line = Self { way: Way::Secure(Box::new(stream)), watch: Watch::Byte, heard: Heard::default() };
+        let watch = if line.is_http2() { Watch::Headers(Frames::default()) } else { Watch::Byte };
+        Ok(Self { watch, ..line })
     }
 
     /// Whether both ends agreed on HTTP/2.
@@ -74,7 +89,7 @@ impl Line {
         }
     }
 
-    /// Tells when the seller first speaks.
+    /// Tells when an answer begins.
     pub(super) fn heard(&self) -> Heard {
         self.heard.clone()
     }
@@ -98,7 +113,14 @@ impl AsyncRead for Line {
             Way::Plain(stream) => Pin::new(stream).poll_read(cx, into),
             Way::Secure(stream) => Pin::new(stream).poll_read(cx, into),
         };
-        if into.filled().len() > before {
+        let new = into.filled().get(before..).unwrap_or_default();
+        let begins = match &mut line.watch {
+            Watch::Byte => !new.is_empty(),
+            Watch::Headers(frames) => frames.headers_begin(new),
+            Watch::Done => false,
+        };
+        if begins {
+            line.watch = Watch::Done;
             line.heard.note();
         }
         read

@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::carry::Carriage;
 use super::fault::{self, ExchangeFault, FaultCode};
+use super::redact::Redaction;
 
 /// One answer. Everything in it is the seller's word.
 ///
@@ -62,6 +63,7 @@ pub struct Body {
     encoded: bool,
     /// The length that the seller declared, where a body of that length has to follow (RFC 9110 section 8.6).
     declared: Option<u64>,
+    redaction: Option<Redaction>,
 }
 
 /// How reading a body ended.
@@ -95,18 +97,35 @@ impl Body {
         encoded: bool,
         declared: Option<u64>,
     ) -> Self {
-        Self { incoming, _carriage: carriage, at, idle, deadline, encoded, declared }
+        Self { incoming, _carriage: carriage, at, idle, deadline, encoded, declared, redaction: None }
+    }
+
+    /// The same with secrets taken out of whatever is read.
+    pub(super) fn without_secrets(self, redaction: Option<Redaction>) -> Self {
+        Self { redaction, ..self }
     }
 
     /// Hands the body to `sink` piece by piece, at most `cap_bytes` in all, and says how it ended.
     ///
-    /// Never holds more than one piece. Reads to the end of the body or one byte past the cap, then hangs up.
+    /// Secrets of the request are taken out. Never holds more than one piece and a secret that may have begun. Reads to the end of the body or one byte past the cap, then hangs up.
     ///
     /// # Errors
     ///
     /// What `sink` returned; the body is then abandoned. Trouble on the wire is a [`BodyEnd`], not an error, because
     /// the pieces before it are still worth keeping.
     pub async fn read_into<E>(
+        mut self,
+        cap_bytes: u64,
+        mut sink: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<BodyEnd, E> {
+        let Some(mut redaction) = self.redaction.take() else { return self.read_as_it_is(cap_bytes, sink).await };
+        let mut pass = |text: Vec<u8>| if text.is_empty() { Ok(()) } else { sink(&text) };
+        let end = self.read_as_it_is(cap_bytes, |piece| pass(redaction.pass(piece))).await?;
+        pass(redaction.rest())?;
+        Ok(end)
+    }
+
+    async fn read_as_it_is<E>(
         mut self,
         cap_bytes: u64,
         mut sink: impl FnMut(&[u8]) -> Result<(), E>,

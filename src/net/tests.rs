@@ -3,10 +3,13 @@
 mod hostile;
 mod pinning;
 mod polite;
+mod secrets;
 mod seller;
 
 #[cfg(feature = "demo")]
 mod authority;
+#[cfg(feature = "demo")]
+mod dripped;
 #[cfg(feature = "demo")]
 mod multiplexed;
 #[cfg(feature = "demo")]

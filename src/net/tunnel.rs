@@ -1,9 +1,14 @@
 //! Through the operator's proxy to one judged address (CONNECT, RFC 9110 section 9.3.6); the name stays inside TLS.
+//! Credentials for the proxy (Basic, RFC 7617) go into the CONNECT and nowhere else.
 
 use std::net::SocketAddr;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bursar_vault::protocol::SecretValue;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use zeroize::Zeroizing;
 
 use super::dial;
 
@@ -31,10 +36,11 @@ pub(super) enum TunnelFault {
 pub(super) async fn tunnel(
     proxies: &[SocketAddr],
     addresses: &[SocketAddr],
+    credentials: Option<&SecretValue>,
 ) -> Result<(TcpStream, SocketAddr), TunnelFault> {
     let mut met = TunnelFault::Unreachable;
     for address in dial::in_turn(addresses) {
-        match connect(proxies, address).await {
+        match connect(proxies, address, credentials).await {
             Ok(stream) => return Ok((stream, address)),
             Err(fault @ TunnelFault::Refused(_)) => met = fault,
             Err(fault) => return Err(fault),
@@ -43,9 +49,19 @@ pub(super) async fn tunnel(
     Err(met)
 }
 
-async fn connect(proxies: &[SocketAddr], address: SocketAddr) -> Result<TcpStream, TunnelFault> {
+async fn connect(
+    proxies: &[SocketAddr],
+    address: SocketAddr,
+    credentials: Option<&SecretValue>,
+) -> Result<TcpStream, TunnelFault> {
     let (mut stream, _) = dial::race(proxies, dial::connect).await.map_err(|_| TunnelFault::Unreachable)?;
-    let ask = format!("CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let ask = Zeroizing::new(match credentials {
+        None => format!("CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n\r\n"),
+        Some(credentials) => {
+            let basic = Zeroizing::new(STANDARD.encode(credentials.expose()));
+            format!("CONNECT {address} HTTP/1.1\r\nHost: {address}\r\nProxy-Authorization: Basic {}\r\n\r\n", *basic)
+        }
+    });
     stream.write_all(ask.as_bytes()).await.map_err(|_| TunnelFault::Unreachable)?;
     match status_of(&answer(&mut stream).await?) {
         Some(200..=299) => Ok(stream),

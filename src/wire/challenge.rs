@@ -6,8 +6,9 @@
 //! and Python do not, the one for Go does, and real sellers do it; its terms are judged like any others.
 //! Old spellings of the header (`X-PAYMENT-REQUIRED`) and home-made documents are refused, never translated.
 
-use bursar_policy::{Challenge, Quoted, Said, Version};
+use bursar_policy::{Challenge, Method, Quoted, Said, Version};
 
+use super::documented::Documented;
 use super::envelope::Envelope;
 use super::header::{self, HeaderView};
 use super::json::{self, Members};
@@ -37,6 +38,7 @@ pub struct Demand {
     offers: Vec<String>,
     resource: Option<String>,
     extensions: Option<String>,
+    documented: Documented,
 }
 
 impl std::fmt::Debug for Demand {
@@ -51,6 +53,13 @@ impl Demand {
     #[must_use]
     pub const fn challenge(&self) -> &Challenge {
         &self.challenge
+    }
+
+    /// The method that the seller describes for what it sells, where `asked` is none of those it describes; a word of
+    /// HTTP's, never the seller's. Decides nothing.
+    #[must_use]
+    pub fn other_method(&self, asked: Method) -> Option<&'static str> {
+        self.documented.other_than(asked)
     }
 
     /// What has to be kept to build a payment header for the offer at place `offer`, now or after a restart.
@@ -155,6 +164,7 @@ fn read_document(place: Place, members: &Members<'_>, headers: HeaderView<'_>) -
         offers: items.iter().map(|item| json::compact(item)).collect(),
         resource: kept("resource"),
         extensions: kept("extensions"),
+        documented: Documented::read(members, each.iter().map(|(_, offer)| offer)),
     };
     let around = demand
         .resource

@@ -4,6 +4,7 @@
 //! claim is read leniently, and whatever is not plainly what it should be is dropped rather than shown.
 
 use bursar_policy::{Address, Said};
+use bursar_vault::protocol::SettlementClaim;
 
 use super::header::{self, HeaderView};
 use super::json::{self, Members};
@@ -26,6 +27,28 @@ pub enum Claim {
     Unclear(&'static str),
     /// The seller claims this.
     Said(Settlement),
+}
+
+impl Claim {
+    /// What the ledger is told of it; `None` when the seller said nothing. What is unclear fits no payment: it is kept as a
+    /// claim that does not agree with ours.
+    #[must_use]
+    pub fn for_the_ledger(self) -> Option<SettlementClaim> {
+        match self {
+            Self::Silent => None,
+            Self::Unclear(why) => {
+                let reason = Some(why.to_owned());
+                Some(SettlementClaim { success: false, transaction: None, network: None, payer: None, reason })
+            }
+            Self::Said(said) => Some(SettlementClaim {
+                success: said.success == Some(true),
+                transaction: said.transaction,
+                network: said.network,
+                payer: said.payer.map(|payer| payer.to_string()),
+                reason: said.reason,
+            }),
+        }
+    }
 }
 
 /// A settlement as the seller tells it.

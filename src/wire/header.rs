@@ -76,10 +76,5 @@ pub(super) fn decode(value: &[u8]) -> Result<Vec<u8>, HeaderFault> {
     })
 }
 
-/// Encodes a document for a request header, padded.
-pub(super) fn encode(document: &str) -> String {
-    base64::engine::general_purpose::STANDARD.encode(document)
-}
-
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@
 
 pub mod challenge;
 pub mod claim;
+mod documented;
 pub mod envelope;
 pub mod header;
 pub(crate) mod json;
@@ -22,7 +23,7 @@ pub use claim::{Claim, Settlement, read_claim};
 pub use envelope::{Envelope, EnvelopeFault};
 pub use header::HeaderView;
 pub use json::JsonFault;
-pub use payment::{PaymentHeader, Unsendable, payment_header};
+pub use payment::{Unsendable, blank, payment_header};
 pub use pointed::{Pointed, pointed};
 pub use rail::NotX402;
 pub use unreadable::{Place, Unreadable};

@@ -156,6 +156,31 @@ async fn a_recording_is_judged_by_the_url_it_came_from() {
     desk.run(&["explain", name, "--url", url]).await.says(2, &[name]);
 }
 
+#[tokio::test]
+async fn a_seller_that_describes_another_method_is_explained() {
+    let mut desk = Desk::set_up(&["--allow", "https://api.example.com", "--recipient", PAYEE]).await;
+    desk.start_vault().await;
+    let file = desk.home.with_file_name("402.http");
+    let terms = json!({"x402Version": 1, "accepts": [{
+        "scheme": "exact", "network": "base-sepolia", "maxAmountRequired": "50000", "payTo": PAYEE,
+        "maxTimeoutSeconds": 60, "resource": "https://api.example.com/page",
+        "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e", "extra": {"name": "USDC", "version": "2"},
+        "outputSchema": {"input": {"type": "http", "method": "POST"}},
+    }]});
+    fs::write(&file, format!("HTTP/1.1 402 Payment Required\r\n\r\n{terms}")).unwrap();
+    let words = ["explain", file.to_str().unwrap(), "--url", "https://api.example.com/page"];
+    let sentence = "The seller's terms describe a POST for this URL, and GET was asked.";
+    let shown = desk.run(&words).await.done();
+    assert!(shown.contains("Offer 0 passes every rule") && shown.contains(sentence), "{shown}");
+    let words = [&words[..], &["--json"]].concat();
+    let told: Value = serde_json::from_str(&desk.run(&words).await.done()).unwrap();
+    assert_eq!(told["other_method"], sentence);
+    let same = terms.to_string().replace("POST", "GET");
+    fs::write(&file, format!("HTTP/1.1 402 Payment Required\r\n\r\n{same}")).unwrap();
+    let told: Value = serde_json::from_str(&desk.run(&words).await.done()).unwrap();
+    assert_eq!(told.get("other_method"), None, "{told}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_payment_is_told_from_its_first_event_to_its_last() {
     let stall = Stall::open().await;

@@ -19,8 +19,8 @@ async fn bare(words: &[&str]) -> crate::desk::Said {
 async fn help_shows_every_command_and_the_exit_codes() {
     let help = bare(&["--help"]).await.done();
     for command in [
-        "init", "serve", "vault", "unlock", "session", "status", "freeze", "thaw", "resume", "log", "check", "explain",
-        "install", "demo",
+        "init", "serve", "browser", "vault", "unlock", "session", "status", "freeze", "thaw", "resume", "log", "check",
+        "explain", "install", "demo",
     ] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in: {help}");
     }

@@ -30,17 +30,25 @@ async fn only_the_operator_resumes_a_host_and_hears_what_was_lifted() {
         assert!(shown.contains(part), "`{part}` is not in: {shown}");
     }
 
-    desk.typing(&["resume", HOST], "a wrong passphrase").await.says(3, &["not the operator's passphrase"]);
-    desk.typing(&["resume", HOST], "").await.says(2, &["nothing was typed"]);
+    for (typed, code, sentence) in
+        [("a wrong passphrase", 3, "not the operator's passphrase"), ("", 2, "nothing was typed")]
+    {
+        let said = desk.typing(&["resume", HOST], typed).await;
+        assert!(said.code == Some(code) && said.err.contains(sentence) && !said.out.contains("is over"), "{said:?}");
+    }
     desk.typing(&["resume", "nobody.cli.test"], PASSPHRASE).await.says(3, &["`nobody.cli.test`", "status`"]);
     assert_eq!(fetched(&desk, &format!("{origin}/page")).await["code"], "host_quarantined");
 
     let shown = desk.typing(&["resume", HOST], PASSPHRASE).await.done();
+    let standing = format!("Counted against `{origin}`: 0 failed deliveries, 3 security refusals.");
+    let (before, after) = shown.split_once("To forgive this, type").unwrap();
+    assert!(before.contains("is in quarantine until") && before.contains(&standing), "{shown}");
+    assert!(!before.contains("is over") && after.contains("is over"), "{shown}");
     assert!(shown.contains(&format!("The quarantine of `{origin}` is over.")), "{shown}");
     assert!(shown.contains("0 failed deliveries, 3 security refusals"), "{shown}");
     assert_eq!(fetched(&desk, &format!("{origin}/page")).await["outcome"], "paid");
-    let shown = desk.typing(&["resume", &origin], PASSPHRASE).await.done();
-    assert_eq!(shown, format!("Nothing stood against `{origin}`.\n"));
+    let shown = desk.run(&["resume", &origin]).await.done();
+    assert_eq!(shown, format!("Nothing stands against `{origin}`.\n"), "nobody is asked for a passphrase");
     let log = desk.run(&["log", "--json"]).await.done();
     assert_eq!(log.matches("\"quarantined\"").count(), 1, "{log}");
     assert_eq!(log.matches("\"resumed\"").count(), 1, "{log}");

@@ -28,7 +28,7 @@ pub(crate) struct Stall {
 
 impl Stall {
     /// Opens. Pages under `/crooked` want another to be paid; `/big/N` has N MiB; those under `/free` want nothing,
-    /// the one at `/free/text` is a hostile text, and those at `/free/kind/N` are of every kind.
+    /// the one at `/free/echo` is the request itself, the one at `/free/text` is a hostile text, and those at `/free/kind/N` are of every kind.
     pub(crate) async fn open() -> Self {
         let Papers { authority_pem, acceptor } = Papers::of(vec![HOST.to_owned()]);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -75,6 +75,15 @@ fn answer(head: &str, port: u16) -> String {
     let path = head.split(' ').nth(1).unwrap_or_default();
     if path.starts_with("/hostile") {
         return hostile(path, head, port);
+    }
+    if path.starts_with("/free/echo") {
+        let length = head.len();
+        return format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{head}"
+        );
+    }
+    if path.ends_with("/for-strangers") && head.contains("\r\nauthorization: ") {
+        return "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned();
     }
     if path.starts_with("/free/text") {
         return format!(

@@ -9,6 +9,7 @@ use bursar_vault::protocol::RowState;
 
 use crate::aside;
 use crate::books::{Books, money};
+use crate::browser;
 use crate::seller::PRICE_UNITS;
 use crate::stand::Stand;
 
@@ -85,7 +86,7 @@ walk! {
 
 #[test]
 fn the_walk_and_the_steps_aside_are_every_fail_point() {
-    let walked: BTreeSet<&str> = ON_THE_PATH.iter().copied().chain(aside::STEPS).collect();
+    let walked: BTreeSet<&str> = ON_THE_PATH.iter().copied().chain(aside::STEPS).chain(browser::STEPS).collect();
     assert_eq!(walked, FAILPOINTS.into_iter().collect());
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use bursar_policy::limit::{OwnLimit, Scope};
-use bursar_policy::quantity::{ByteSize, Span};
+use bursar_policy::quantity::{ByteSize, Percent, Span};
 use bursar_policy::rules::draft::{
     BalanceNeed, ChainDraft, ContentMode, Draft, HostDraft, NetworkDraft, PayeeDraft, PaymentDraft, SandboxDraft,
 };
@@ -44,6 +44,7 @@ max_unresolved = 2
 first_payee = "pin"
 on_change = "allow"
 unusual_price = 10
+price_rise = "20%"
 approve_over = ["0.02 USD", "1 EUR"]
 approve_tags = ["people"]
 approval_lifetime = "30m"
@@ -81,9 +82,11 @@ resource_hosts = ["cdn.example.com"]
 body_limit = "1 KiB"
 max_body = "2 MiB"
 headers = ["accept", "prefer"]
+secret_headers = ["authorization: Bearer {shop-token}", "x-api-key: {shop-key}"]
 first_payee = "approve"
 on_change = "approve"
 unusual_price = 3
+price_rise = "100%"
 approve_over = "0.01 USD"
 no_recurring = "1d"
 
@@ -116,6 +119,7 @@ poll = "30s"
 deny = ["203.0.113.0/24", "2606:4700::1111"]
 allow = ["93.184.216.34", "2606:4700::/32"]
 proxy = "http://proxy.corp.example:3128"
+proxy_secret = "corp-proxy"
 extra_ca = "corp.pem"
 
 [sandbox]
@@ -291,6 +295,19 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("\"/v1/\"", "\"v1\""),
         ("[\"accept\", \"prefer\"]", "[\"cookie\"]"),
         ("[\"accept\", \"prefer\"]", "[\"accept\", \"accept\"]"),
+        ("authorization: Bearer {shop-token}", "authorization: Bearer shop-token"),
+        ("authorization: Bearer {shop-token}", "authorization: Bearer {Shop}"),
+        ("authorization: Bearer {shop-token}", "Authorization: {shop-token}"),
+        ("x-api-key: {shop-key}", "cookie: {shop-key}"),
+        ("x-api-key: {shop-key}", "host: {shop-key}"),
+        ("x-api-key: {shop-key}", "accept: {shop-key}"),
+        ("x-api-key: {shop-key}", "content-type: {shop-key}"),
+        ("x-api-key: {shop-key}", "x-request-id: {shop-key}"),
+        ("x-api-key: {shop-key}", "payment-signature: {shop-key}"),
+        ("x-api-key: {shop-key}", "proxy-authorization: {shop-key}"),
+        ("x-api-key: {shop-key}", "authorization: Bearer {shop-token}"),
+        ("proxy_secret = \"corp-proxy\"", "proxy_secret = \"{corp}\""),
+        ("proxy = \"http://proxy.corp.example:3128\"\n", ""),
         ("\"corp.pem\"", "\"../corp.pem\""),
         ("\"http://proxy.corp.example:3128\"", "\"http://user:pw@proxy.corp.example:3128\""),
         ("\"http://proxy.corp.example:3128\"", "\"http://proxy.corp.example:3128/\""),
@@ -326,6 +343,8 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("mandate = \"required\"", "mandate = true"),
         ("on_change = \"allow\"", "on_change = \"deny\""),
         ("unusual_price = 10", "unusual_price = 1"),
+        ("price_rise = \"20%\"", "price_rise = \"20\""),
+        ("price_rise = \"100%\"", "price_rise = \"1001%\""),
         ("unusual_price = 3", "unusual_price = \"3\""),
         ("[\"0.02 USD\", \"1 EUR\"]", "[]"),
         ("\"30m\"", "\"30 m\""),
@@ -366,6 +385,7 @@ fn every_text_that_a_pattern_lets_through_is_read() {
     reads("/definitions/money/pattern", &|text| text.parse::<Money>().is_ok());
     reads("/definitions/span/pattern", &|text| text.parse::<Span>().is_ok());
     reads("/definitions/size/pattern", &|text| text.parse::<ByteSize>().is_ok());
+    reads("/definitions/percent/pattern", &|text| text.parse::<Percent>().is_ok());
     reads("/definitions/network/pattern", &|text| text.parse::<ChainId>().is_ok());
     reads("/properties/asset/items/properties/currency/pattern", &|text| text.parse::<Currency>().is_ok());
     // A checksum is more than a pattern can ask; the same digits in lower case are always read.

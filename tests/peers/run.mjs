@@ -77,6 +77,10 @@ async function run({ bursar, baseline, only, json, record: recordDir, "front-por
     results.push(result);
     if (recordDir) record(recordDir, result, { ...about, recorded: new Date().toISOString() });
   }
+  if (buyer.canJudge && (!only || "browser".includes(only))) {
+    const { tryBrowsers } = await import("./test/browser.mjs");
+    results.push(...await tryBrowsers({ bursar: buyer.bursar, buyer, front: fronts.v2.honest, token, lab }));
+  }
   const asksChain = buyer.canJudge && (!only || "chain".includes(only));
   if (results.length === 0 && !asksChain) throw new Error("no cell was tried; check --only");
   if (buyer.canJudge && results.length > 0) results.push(await ledgerKnowsAll(buyer, results));

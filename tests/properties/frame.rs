@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use bursar_vault::protocol::frame::{
     ASK_MAX_BYTES, FrameFault, HEADER_BYTES, REPLY_MAX_BYTES, announced, decode, encode, read,
 };
-use bursar_vault::protocol::{AgentAsk, AgentReply, OperatorAsk, OperatorReply};
+use bursar_vault::protocol::{AgentAsk, AgentReply, GlueAsk, GlueReply, OperatorAsk, OperatorReply};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -73,12 +73,20 @@ fn first(bytes: &[u8]) -> Next<'_> {
 pub fn is_a_message(content: &[u8]) -> bool {
     let agent = comes_back::<AgentAsk>(content, ASK_MAX_BYTES);
     let operator = comes_back::<OperatorAsk>(content, ASK_MAX_BYTES);
-    let replies =
-        [comes_back::<AgentReply>(content, REPLY_MAX_BYTES), comes_back::<OperatorReply>(content, REPLY_MAX_BYTES)];
+    let glue = comes_back::<GlueAsk>(content, ASK_MAX_BYTES);
+    let replies = [
+        comes_back::<AgentReply>(content, REPLY_MAX_BYTES),
+        comes_back::<OperatorReply>(content, REPLY_MAX_BYTES),
+        comes_back::<GlueReply>(content, REPLY_MAX_BYTES),
+    ];
+    if let Some(words) = &glue {
+        let foreign = (agent.is_some() || operator.is_some()) && words.get("hello").is_none();
+        assert!(!foreign, "two doors understand the same words: {words}");
+    }
     if let (Some(_), Some(words)) = (&agent, &operator) {
         assert!(!names(words, "passphrase"), "the agent's door understands words that need a passphrase: {words}");
     }
-    agent.or(operator).is_some() || replies.iter().any(Option::is_some)
+    agent.or(operator).or(glue).is_some() || replies.iter().any(Option::is_some)
 }
 
 /// A message that was understood is written in one way, which is understood as the same.

@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
-use bursar::wire::{Demand, payment_header};
+use bursar::wire::{Demand, blank, payment_header};
 use bursar_policy::{
     Authorization, Errand, Method, Money, Offer, PaymentId, Refusal, Rules, Said, Setting, Site, Terms, Version,
     inspect, judge, validity,
 };
+use bursar_vault::blank::Blank;
 use serde_json::Value;
 
 use super::base64;
@@ -82,6 +83,11 @@ fn is_what_was_asked_for(rules: &Rules, demand: &Demand, terms: &Terms, now_s: u
     };
     let envelope = demand.envelope(terms.offer).unwrap();
     let header = payment_header(&envelope, &PaymentId::from_random([0xab; 16]), &authorization, SIGNATURE).unwrap();
+    // For a browser the vault fills the same document in, after it went over the socket.
+    let document = blank(&envelope, terms.amount, terms.payee).unwrap();
+    let there: Blank = serde_json::from_str(&serde_json::to_string(&document).unwrap()).unwrap();
+    let signature = SIGNATURE.parse().unwrap();
+    assert_eq!(there.fill(terms.version, &PaymentId::from_random([0xab; 16]), &authorization, &signature), header);
     let sent: Value = serde_json::from_slice(&base64::decoded(header.value().as_bytes()).unwrap()).unwrap();
     let signed = &sent["payload"]["authorization"];
     assert_eq!(signed["to"], terms.payee.to_string());

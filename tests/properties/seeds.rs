@@ -5,15 +5,19 @@ use std::path::{Path, PathBuf};
 
 use bursar_policy::mandate::Payees;
 use bursar_policy::{
-    Address, Amount, ApprovalId, Authorization, Body, BodyType, Digest, Domain, Errand, Headers, Mandate, Method,
-    PaymentId, QuoteId, Refusal, SessionName, Site, Terms, Version,
+    Address, Amount, ApprovalId, Authorization, Body, BodyType, Digest, Domain, Errand, Handle, Headers, Mandate,
+    Method, PageOpening, PaymentId, QuoteId, Refusal, SecretName, SessionName, Setting, Site, Terms, Version,
 };
+use bursar_vault::blank::{Blank, Piece};
 use bursar_vault::protocol::frame::{REPLY_MAX_BYTES, encode};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, ChainOutcome, ContentRef, Delivery, LogEntry, OperatorAsk, OperatorReply, PROTOCOL,
-    Passphrase, Reconciled, Report, SessionView, SettlementClaim, Signed, WhichRules,
+    AgentAsk, AgentReply, Attach, Attached, AttachedHow, ChainOutcome, ContentRef, Delivery, GlueAsk, GlueRefusal,
+    GlueReply, GlueWelcome, HeaderName, LogEntry, OperatorAsk, OperatorReply, PROTOCOL, Passphrase, Past,
+    PaymentHeader, Receipt, Reconciled, Released, ReleasedHeader, Report, RowState, SecretList, SecretValue,
+    SecretView, SessionView, SettlementClaim, Signed, WhichRules,
 };
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::base64;
 
@@ -111,9 +115,10 @@ fn frames() -> Vec<Vec<u8>> {
 /// One frame for each kind of message.
 pub fn messages() -> Vec<Vec<u8>> {
     let asks: Vec<Vec<u8>> = agent_asks().iter().map(framed).chain(operator_asks().iter().map(framed)).collect();
+    let glue: Vec<Vec<u8>> = glue_asks().iter().map(framed).chain(glue_replies().iter().map(framed)).collect();
     let replies: Vec<Vec<u8>> =
         agent_replies().iter().map(framed).chain(operator_replies().iter().map(framed)).collect();
-    [asks, replies].concat()
+    [asks, replies, glue].concat()
 }
 
 fn address(last: u8) -> Address {
@@ -172,11 +177,82 @@ fn agent_asks() -> Vec<AgentAsk> {
         AgentAsk::Hello { protocol: PROTOCOL, session: Some(name()) },
         AgentAsk::Claim { errand: errand() },
         AgentAsk::Authorize { terms: terms(), envelope: "{\"version\":2}".to_owned(), rules: Digest::of(b"rules") },
+        AgentAsk::Hold {
+            terms: terms(),
+            envelope: "{\"version\":2}".to_owned(),
+            blank: blank(),
+            rules: Digest::of(b"rules"),
+        },
+        AgentAsk::HoldAgain { blank: blank() },
+        AgentAsk::Attach { handle: handle(), open: PageOpening::Wait },
         AgentAsk::Quote { errand: errand(), terms: Some(terms()) },
         AgentAsk::Report(Report { delivery: answer, settlement: Some(settlement) }),
         AgentAsk::Report(Report { delivery: silence, settlement: None }),
         AgentAsk::Decline { errand: errand(), refusals: refusals() },
+        AgentAsk::Secrets,
         AgentAsk::Status,
+    ]
+}
+
+fn handle() -> Handle {
+    Handle::from_random([0x5a; 24])
+}
+
+fn blank() -> Blank {
+    let text = |words: &str| Piece::Text(words.to_owned());
+    Blank::new(vec![text("{\"id\":"), Piece::Payment, text(",\"payload\":"), Piece::Payload, text("}")]).unwrap()
+}
+
+fn receipt() -> Receipt {
+    let terms = terms();
+    Receipt {
+        payment: PaymentId::from_random([9; 16]),
+        state: RowState::Held,
+        amount: terms.amount,
+        money: "0.01 USD".parse().unwrap(),
+        symbol: "USDC".to_owned(),
+        chain: terms.chain,
+        payee: terms.payee,
+        transaction: None,
+        outcome: "unresolved".to_owned(),
+        created_s: 1_796_000_000,
+        valid_before: 1_796_000_060,
+        identical_repeat: false,
+    }
+}
+
+fn attached(how: AttachedHow) -> Attached {
+    Attached { site: errand().site, past: Past { receipt: receipt(), delivery: None }, how, expires_in_s: Some(80) }
+}
+
+fn glue_asks() -> Vec<GlueAsk> {
+    let silence = Delivery::Silence { why: "closed".to_owned() };
+    vec![
+        GlueAsk::Hello { protocol: PROTOCOL, session: Some(name()) },
+        GlueAsk::Next,
+        GlueAsk::Armed { handle: handle() },
+        GlueAsk::Refuse { handle: handle(), why: GlueRefusal::NoBrowser },
+        GlueAsk::Redeem { handle: handle(), url: "https://api.seller.test/weather?of=today".to_owned() },
+        GlueAsk::Report { handle: handle(), report: Report { delivery: silence, settlement: None } },
+    ]
+}
+
+fn glue_replies() -> Vec<GlueReply> {
+    let attach = Attach {
+        handle: handle(),
+        url: errand().site.url(),
+        method: Method::Get,
+        open: PageOpening::Navigate,
+        expires_in_s: 88,
+    };
+    let header = PaymentHeader::new(HeaderName::PaymentSignature, "e30=".to_owned().into());
+    vec![
+        GlueReply::Welcome(GlueWelcome { protocol: PROTOCOL, session: name(), setting: Setting::Sandbox }),
+        GlueReply::Attach(attach),
+        GlueReply::Idle,
+        GlueReply::Redeemed { header },
+        GlueReply::Reported { receipt: receipt() },
+        GlueReply::Fault { code: "wrong_url".to_owned(), message: "ask for the page".to_owned() },
     ]
 }
 
@@ -218,11 +294,28 @@ fn agent_replies() -> Vec<AgentReply> {
     };
     vec![
         AgentReply::Authorized(Box::new(signed)),
+        AgentReply::Held { handle: handle(), expires_in_s: 90, receipt: receipt() },
+        AgentReply::Attached(Box::new(attached(AttachedHow::Declined(GlueRefusal::PageGone)))),
+        AgentReply::Attached(Box::new(attached(AttachedHow::Armed))),
         AgentReply::Quoted { quote: Some(QuoteId::from_random([7; 16])), refusals: Vec::new() },
         AgentReply::Noted,
+        AgentReply::Secrets(Box::new(released())),
         AgentReply::Refused(refusals()),
         AgentReply::Fault { code: "rules_changed".to_owned(), message: "call again".to_owned() },
     ]
+}
+
+fn secret_name() -> SecretName {
+    "shop-key".parse().unwrap()
+}
+
+fn secret() -> SecretValue {
+    SecretValue::new(Zeroizing::new("sk-0123456789".to_owned())).unwrap()
+}
+
+fn released() -> Released {
+    let header = "authorization: Bearer {shop-key}".parse().unwrap();
+    Released { headers: vec![ReleasedHeader { header, secret: secret() }], proxy: Some(secret()) }
 }
 
 fn mandate() -> Mandate {
@@ -263,6 +356,9 @@ fn operator_asks() -> Vec<OperatorAsk> {
         OperatorAsk::Deny { id: ApprovalId::from_random([6; 16]) },
         OperatorAsk::Resume { whom: "https://api.seller.test".to_owned(), passphrase: passphrase() },
         OperatorAsk::Reconcile,
+        OperatorAsk::SecretSet { name: secret_name(), value: secret(), passphrase: passphrase() },
+        OperatorAsk::SecretList,
+        OperatorAsk::SecretRemove { name: secret_name(), passphrase: passphrase() },
         OperatorAsk::Shutdown,
     ]
 }
@@ -288,6 +384,14 @@ fn operator_replies() -> Vec<OperatorReply> {
     };
     vec![
         OperatorReply::Done,
+        OperatorReply::Secrets(Box::new(SecretList {
+            secrets: vec![SecretView {
+                name: secret_name(),
+                set_at_s: 1_796_000_000,
+                used_by: vec!["the proxy".to_owned()],
+            }],
+            missing: vec![secret_name()],
+        })),
         OperatorReply::Unlocked { payer: address(2) },
         OperatorReply::Session(session),
         OperatorReply::Log(vec![entry]),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use bursar_policy::refusal::Refusal;
 use serde_json::Value;
 
@@ -19,7 +21,44 @@ pub(crate) fn differences(story: &Story, played: &Played) -> Vec<String> {
     found.same("requests", &want.requests, &played.requests.len());
     found.same("lookups", &want.lookups, &played.lookups);
     found.0.extend(leaks(&want.unheard, played));
+    secrets(&mut found, want, played);
     found.0
+}
+
+/// Every request carries what the rules say, and nothing of a secret is anywhere but there.
+fn secrets(found: &mut Found, want: &Want, played: &Played) {
+    for line in &want.sent {
+        let (name, value) = line.split_once(": ").unwrap();
+        let carries = |request: &crate::seller::Request| {
+            request.headers.iter().filter(|(sent, _)| sent == name).map(|(_, value)| value).eq([value])
+        };
+        found.same(&format!("every request carries `{line}` once"), &true, &played.requests.iter().all(carries));
+    }
+    let words = played.books.words.as_bytes();
+    let log = serde_json::to_vec(&played.books.log).unwrap();
+    let answers = played.answers.iter().map(|answer| answer.to_string().into_bytes());
+    let places: Vec<Vec<u8>> =
+        answers.chain(played.files.iter().cloned()).chain([played.heard.clone(), words.to_vec(), log]).collect();
+    for secret in want.before.secrets.values() {
+        for form in forms(secret) {
+            let holds = |place: &Vec<u8>| place.windows(form.len()).any(|window| window == form.as_bytes());
+            found.same(&format!("`{form}` is shown or stored"), &false, &places.iter().any(holds));
+        }
+    }
+}
+
+/// A secret as it is, percent-encoded in both cases, and as it stands inside base64 wherever it begins there.
+fn forms(secret: &str) -> Vec<String> {
+    let upper: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let mut forms = vec![secret.to_owned(), upper.to_ascii_lowercase(), upper];
+    for before in 0..3 {
+        for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
+            let encoded = engine.encode(format!("{}{secret}", "x".repeat(before)));
+            // Without the groups at either end, in which other bytes have a say.
+            forms.push(encoded.get(4..encoded.len() - 4).unwrap().to_owned());
+        }
+    }
+    forms
 }
 
 /// Differences so far.
@@ -40,12 +79,14 @@ fn answers(found: &mut Found, want: &Want, played: &Played) {
     found.same("outcome", &want.outcome, &outcome(last));
     found.same("shown", want.shown.as_str(), last["code"].as_str().unwrap_or_default());
     found.same("repeat", &want.repeat, &last["repeat"].as_bool().unwrap_or_default());
+    found.same("note", &want.note.as_deref(), &last.pointer("/note/code").and_then(Value::as_str));
     if let Some(words) = &want.seller_says {
         let framed = last.pointer("/seller_says/text").and_then(Value::as_str).unwrap_or_default();
         found.same(&format!("`{words}` is in seller_says"), &true, &framed.contains(words.as_str()));
     }
-    let may_be_signed = ["paid", "paid_content_lost", "unresolved"].contains(&want.outcome.as_str());
-    found.same("the answer has a receipt", &may_be_signed, &last.get("receipt").is_some());
+    let counted = ["paid", "paid_content_lost", "unresolved", "prepared", "armed"].contains(&want.outcome.as_str());
+    let has_receipt = counted || want.receipt.is_some();
+    found.same("the answer has a receipt", &has_receipt, &last.get("receipt").is_some());
     if let Some(wanted) = &want.receipt {
         receipt(found, wanted, &last["receipt"]);
     }
@@ -138,9 +179,14 @@ pub(crate) fn leaks(unheard: &[String], played: &Played) -> Vec<String> {
     let log = serde_json::to_string(&played.books.log).unwrap().to_ascii_lowercase();
     let mut found = Vec::new();
     for (place, text) in [("the model", &heard), ("the vault's words", &words), ("the log", &log)] {
-        let mut payments = played.requests.iter().filter_map(|request| request.payment());
-        if payments.any(|(_, value)| text.contains(&value.to_ascii_lowercase())) {
+        let sent = played.requests.iter().filter_map(|request| request.payment()).map(|(_, value)| value);
+        let mut payments = sent.chain(played.redeemed.iter().map(String::as_str));
+        if payments.any(|value| text.contains(&value.to_ascii_lowercase())) {
             found.push(format!("a payment header reached {place}"));
+        }
+        let mut handles = played.answers.iter().filter_map(|told| told.get("handle")).filter_map(Value::as_str);
+        if place != "the model" && handles.any(|handle| text.contains(handle)) {
+            found.push(format!("a handle reached {place}"));
         }
         if holds_signature(text) {
             found.push(format!("a signature reached {place}"));

@@ -14,17 +14,25 @@ const ENDS: &[(&str, &str)] = &[
     ("free", "not_x402_html"),
     ("free", "not_x402_l402"),
     ("free", "not_x402_mpp"),
+    ("failed", "browser_timeout"),
     ("failed", "content_unknown"),
     ("failed", "dns_failure"),
     ("failed", "field_not_listed"),
+    ("failed", "handle_unknown"),
     ("failed", "header_too_large"),
+    ("failed", "no_browser_glue"),
+    ("failed", "view_not_allowed"),
     ("paid", "paid"),
     ("paid_content_lost", "body_encoding"),
     ("paid_content_lost", "closed_early"),
+    ("paid_content_lost", "content_in_browser"),
     ("paid_content_lost", "seller_error"),
     ("needs_approval", "needs_approval"),
     ("pay", "payable"),
+    ("prepared", "offered_again"),
+    ("prepared", "prepared"),
     ("stored", "stored"),
+    ("unresolved", "browser_silent"),
     ("unresolved", "closed_early"),
     ("unresolved", "payment_not_accepted"),
     ("unresolved", "redirect_refused"),
@@ -104,7 +112,9 @@ fn the_readme_explains_every_key_and_placeholder() {
     words.extend(keys::<Before>());
     words.extend(keys::<WantMandate>());
     assert!(words.len() > 30, "the keys were not found: {words:?}");
-    words.extend(["{port}", "{date}", "{other_day}", "{payer}", "{quote}", "{rpc}", "{base64"].map(str::to_owned));
+    words.extend(
+        ["{port}", "{date}", "{other_day}", "{payer}", "{quote}", "{handle}", "{rpc}", "{base64"].map(str::to_owned),
+    );
     words.extend(["story.md", "rules.toml", "ask.json", "dns.txt", "want.toml", "1-reply.http"].map(str::to_owned));
     words.extend(ENDS.iter().map(|(_, code)| (*code).to_owned()));
     let explained =

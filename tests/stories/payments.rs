@@ -82,8 +82,9 @@ impl Paid {
 
     fn check_fields(&self, row: &PaymentDetail, payer: Address) -> Result<(), String> {
         let Authorization { from, to, value, valid_after, valid_before, .. } = &self.authorization;
-        let (terms, created_s) = (&row.terms, row.receipt.created_s);
-        let wanted_after = if self.version == 1 { created_s - 600 } else { 0 };
+        let exposed = row.events.iter().find(|event| event.kind == "exposed").ok_or("the row was never exposed")?;
+        let (terms, exposed_s) = (&row.terms, exposed.at_s);
+        let wanted_after = if self.version == 1 { exposed_s - 600 } else { 0 };
         let fields = [
             ("from", *from == payer && row.payer == payer),
             ("to", *to == terms.payee),
@@ -91,7 +92,7 @@ impl Paid {
             ("validAfter", *valid_after == wanted_after),
             (
                 "validBefore",
-                *valid_before == row.receipt.valid_before && *valid_before <= created_s + terms.max_timeout_s,
+                *valid_before == row.receipt.valid_before && *valid_before <= exposed_s + terms.max_timeout_s,
             ),
             ("signature", self.signer(row) == Some(payer)),
         ];

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::client::Client;
+use crate::glue::{Browser, Glue};
 use crate::resolver::Script;
 use crate::rpc::Rpc;
 use crate::sandbox::{Books, Sandbox};
@@ -31,10 +32,14 @@ pub(crate) struct Played {
     /// Every byte that the model's side received.
     pub(crate) heard: Vec<u8>,
     pub(crate) requests: Vec<Request>,
+    /// The value of every header that a browser's glue was given.
+    pub(crate) redeemed: Vec<String>,
     /// What the seller had to say, placeholders filled in.
     pub(crate) replies: Vec<Vec<u8>>,
     pub(crate) lookups: Vec<String>,
     pub(crate) books: Books,
+    /// Every file of the profile at the end.
+    pub(crate) files: Vec<Vec<u8>>,
     pub(crate) payer: Address,
 }
 
@@ -53,7 +58,11 @@ async fn play_to_the_end(story: &Story) -> Played {
     let sandbox = Sandbox::open(&rules, &papers.authority_pem, before, mandate).await;
     let fill = Fill { port: stall.port(), payer: sandbox.payer };
     let replies: Vec<Vec<u8>> = story.replies.iter().map(|reply| fill.reply(reply)).collect();
+    let stall_port = stall.port();
     let seller = stall.open(papers.acceptor, replies.clone(), story.want.before.together);
+
+    let browser = Browser { port: stall_port, authority_pem: papers.authority_pem, asked: seller.heard() };
+    let glue = before.glue.map(|does| Glue::start(&sandbox.profile, does, browser));
 
     let resolver = Script::new(story.names.clone());
     let wallet = Wallet::new(&sandbox.profile, None).unwrap();
@@ -69,13 +78,17 @@ async fn play_to_the_end(story: &Story) -> Played {
     } else {
         call_in_turn(story, &fill, &mut client, &sandbox).await
     };
+    let redeemed = glue.as_ref().map(Glue::headers).unwrap_or_default();
+    drop(glue);
     Played {
         answers,
+        redeemed,
         heard: client.hang_up().await,
         requests: seller.requests(),
         replies,
         lookups: resolver.asked(),
         books: sandbox.books(),
+        files: sandbox.files(),
         payer: sandbox.payer,
     }
 }
@@ -83,8 +96,9 @@ async fn play_to_the_end(story: &Story) -> Played {
 async fn call_in_turn(story: &Story, fill: &Fill, client: &mut Client, sandbox: &Sandbox) -> Vec<Value> {
     let mut answers: Vec<Value> = Vec::new();
     for call in &story.calls {
-        let quote = answers.last().and_then(|told| told.get("quote")).and_then(Value::as_str).unwrap_or_default();
-        let arguments = fill.arguments(&call.arguments, quote);
+        let latest = |member| answers.iter().rev().find_map(|told| told.get(member)).and_then(Value::as_str);
+        let given = [("{quote}", latest("quote")), ("{handle}", latest("handle"))];
+        let arguments = fill.arguments(&call.arguments, &given);
         let id = client.call(&call.tool, &arguments).await;
         answers.push(client.told(id).await);
         if let Some(word) = story.want.between.get(answers.len().saturating_sub(1)) {
@@ -99,10 +113,10 @@ async fn call_together(story: &Story, fill: &Fill, client: &mut Client, seller: 
     let mut waiting = Vec::new();
     let (last, first) = story.calls.split_last().unwrap();
     for call in first {
-        waiting.push(client.call(&call.tool, &fill.arguments(&call.arguments, "")).await);
+        waiting.push(client.call(&call.tool, &fill.arguments(&call.arguments, &[])).await);
         seller.has_heard(waiting.len()).await;
     }
-    let id = client.call(&last.tool, &fill.arguments(&last.arguments, "")).await;
+    let id = client.call(&last.tool, &fill.arguments(&last.arguments, &[])).await;
     let turned_away = client.told(id).await;
     seller.go_on();
     let mut answers = Vec::new();
@@ -127,9 +141,11 @@ struct Fill {
 }
 
 impl Fill {
-    fn arguments(&self, arguments: &Map<String, Value>, quote: &str) -> Map<String, Value> {
+    /// What a call says, with what earlier answers gave in the places of their names.
+    fn arguments(&self, arguments: &Map<String, Value>, given: &[(&str, Option<&str>)]) -> Map<String, Value> {
+        let put = |text: String, (name, value): &(&str, Option<&str>)| text.replace(name, value.unwrap_or_default());
         let fill = |value: &Value| match value {
-            Value::String(text) => Value::String(at_port(text, self.port).replace("{quote}", quote)),
+            Value::String(text) => Value::String(given.iter().fold(at_port(text, self.port), put)),
             other => other.clone(),
         };
         arguments.iter().map(|(name, value)| (name.clone(), fill(value))).collect()

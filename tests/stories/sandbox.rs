@@ -16,7 +16,7 @@ use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::ledger::{Ask, Claim, Counted, KeyFile, Ledger};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{
-    ApprovalState, LogEntry, OperatorAsk, OperatorReply, Passphrase, PaymentDetail, SessionView,
+    ApprovalState, LogEntry, OperatorAsk, OperatorReply, Passphrase, PaymentDetail, SecretValue, SessionView,
 };
 use bursar_vault::rules_file;
 use bursar_vault::setup::{self, NewKey, Unlocking};
@@ -67,7 +67,7 @@ impl Sandbox {
         let folder = tempfile::Builder::new().prefix("bursar-story-").permissions(private).tempdir().unwrap();
         let profile = Profile::locate_sandbox(folder.path()).unwrap();
         let payer = setup::initialise(&profile, rules, NewKey::Generated, &passphrase(), Unlocking::ByPerson).unwrap();
-        fs::write(profile.home().join("ca.pem"), authority_pem).unwrap();
+        bursar_vault::guarded::create(&profile.home().join("ca.pem"), authority_pem.as_bytes()).unwrap();
         if before.latched {
             open_session(&profile, Box::new(EarlierBoot { ahead_s: 3_600 }), 10_000);
         }
@@ -102,6 +102,11 @@ impl Sandbox {
         if !before.locked {
             operator.ask(&OperatorAsk::Unlock { passphrase: passphrase(), rules: None }).unwrap();
         }
+        for (name, value) in &before.secrets {
+            let value = SecretValue::new(Zeroizing::new(value.clone())).unwrap();
+            let ask = OperatorAsk::SecretSet { name: name.parse().unwrap(), value, passphrase: passphrase() };
+            operator.ask(&ask).unwrap();
+        }
         let budget = before.session.as_deref().unwrap_or(USUAL_BUDGET);
         let opened = before.session_over || before.session_older || before.latched || before.unresolved;
         if budget != "none" && !opened {
@@ -121,6 +126,10 @@ impl Sandbox {
     /// A person's word about the newest purchase that waits for one.
     pub(crate) fn says(&self, word: Word) {
         let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
+        if word == Word::Freeze {
+            operator.ask(&OperatorAsk::Freeze { reason: "odd bills".to_owned() }).unwrap();
+            return;
+        }
         let OperatorReply::Approvals { approvals, .. } = operator.ask(&OperatorAsk::Approvals).unwrap() else {
             panic!("the vault answered `approvals` out of turn");
         };
@@ -132,9 +141,26 @@ impl Sandbox {
         let ask = match word {
             Word::Approve => OperatorAsk::Approve { id: view.id, binding: view.binding, passphrase: passphrase() },
             Word::Deny => OperatorAsk::Deny { id: view.id },
-            Word::Nothing => return,
+            Word::Freeze | Word::Nothing => return,
         };
         assert!(matches!(operator.ask(&ask).unwrap(), OperatorReply::Decided(_)));
+    }
+
+    /// The bytes of every file of the profile.
+    pub(crate) fn files(&self) -> Vec<Vec<u8>> {
+        let mut folders = vec![self.profile.home().to_owned()];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let (path, kind) = entry.map(|entry| (entry.path(), entry.file_type().unwrap())).unwrap();
+                if kind.is_dir() {
+                    folders.push(path);
+                } else if kind.is_file() {
+                    files.push(fs::read(path).unwrap());
+                }
+            }
+        }
+        files
     }
 
     /// Everything the ledger says, by the operator's line.
@@ -143,12 +169,15 @@ impl Sandbox {
         let OperatorReply::Log(log) = operator.ask(&OperatorAsk::Log { limit: 500, after: Some(0) }).unwrap() else {
             panic!("the vault answered `log` out of turn");
         };
-        let exposed = log.iter().filter(|entry| entry.kind == "exposed").filter_map(|entry| entry.payment.clone());
+        let mut counted: Vec<PaymentId> = Vec::new();
+        for entry in log.iter().filter(|entry| ["held", "exposed"].contains(&entry.kind.as_str())) {
+            counted.extend(entry.payment.clone().filter(|id| !counted.contains(id)));
+        }
         let detail = |id| match operator.ask(&OperatorAsk::Payment { id }).unwrap() {
             OperatorReply::Payment(payment) => *payment,
             _ => panic!("the vault answered `payment` out of turn"),
         };
-        let payments = exposed.map(detail).collect();
+        let payments = counted.into_iter().map(detail).collect();
         let session = sessions(&operator).into_iter().next();
         Books { log, payments, session, words: words(&self.profile) }
     }

@@ -86,6 +86,11 @@ impl Stall {
 }
 
 impl Seller {
+    /// The requests as they come in.
+    pub(crate) fn heard(&self) -> Arc<Mutex<Vec<Request>>> {
+        Arc::clone(&self.requests)
+    }
+
     /// Every request so far.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()

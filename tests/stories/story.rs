@@ -64,6 +64,8 @@ pub(crate) struct Want {
     #[serde(default)]
     pub(crate) repeat: bool,
     #[serde(default)]
+    pub(crate) note: Option<String>,
+    #[serde(default)]
     pub(crate) spent: Option<String>,
     #[serde(default)]
     pub(crate) lookups: Vec<String>,
@@ -71,6 +73,8 @@ pub(crate) struct Want {
     pub(crate) seller_says: Option<String>,
     #[serde(default)]
     pub(crate) unheard: Vec<String>,
+    #[serde(default)]
+    pub(crate) sent: Vec<String>,
     #[serde(default)]
     pub(crate) receipt: Option<WantReceipt>,
     #[serde(default)]
@@ -85,6 +89,7 @@ pub(crate) struct Want {
 pub(crate) enum Word {
     Approve,
     Deny,
+    Freeze,
     Nothing,
 }
 
@@ -131,6 +136,8 @@ pub(crate) struct Before {
     #[serde(default)]
     pub(crate) mandate: Option<WantMandate>,
     #[serde(default)]
+    pub(crate) secrets: BTreeMap<String, String>,
+    #[serde(default)]
     pub(crate) frozen: Option<String>,
     #[serde(default)]
     pub(crate) locked: bool,
@@ -144,6 +151,20 @@ pub(crate) struct Before {
     pub(crate) places: Option<u32>,
     #[serde(default)]
     pub(crate) together: bool,
+    #[serde(default)]
+    pub(crate) glue: Option<Glue>,
+}
+
+/// What the browser's glue does with each payment that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Glue {
+    /// Puts the payment on the browser's request, and reports.
+    Pays,
+    /// Wants the payment for other pages, then has no page for it.
+    Strays,
+    /// Redeems, and is killed before the browser's request goes out.
+    Dies,
 }
 
 /// `[before.mandate]`: what the budget is for.

@@ -9,14 +9,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
+use crate::attach::{AttachAnswer, AttachOutcome};
 use crate::catalog::Which;
 use crate::fetch::{FetchAnswer, Outcome};
 use crate::payments::{Payments, Recall, Wanted};
+use crate::prepare::{PrepareAnswer, PrepareOutcome};
 use crate::progress::Progress;
 use crate::quote::{QuoteAnswer, QuoteOutcome};
 use crate::status::StatusAnswer;
-use crate::stored::{self, Asked};
-use crate::{quote, status};
+use crate::stored::{self, Asked, Young};
+use crate::{attach, prepare, quote, status};
 
 /// What the model is told, and the little that a log may say about it.
 #[derive(Clone, Debug)]
@@ -46,19 +48,20 @@ pub(crate) async fn run<P: Payments>(
             let Ok(_place) = places.try_acquire() else {
                 return Told::new(&FetchAnswer::refused(&[Refusal::TooManyInFlight]), false);
             };
-            let (order, max_age_s) = match asked {
-                Asked::Errand { order, max_age_s } => (*order, max_age_s),
-                Asked::Stored { digest, fields } => {
-                    let answer = FetchAnswer::recalled(&payments.recall(Wanted::Content { digest, fields }).await);
+            let (order, young) = match asked {
+                Asked::Errand { order, young } => (*order, young),
+                Asked::Stored { digest, view } => {
+                    let answer = FetchAnswer::recalled(&payments.recall(Wanted::Content { digest, view }).await);
                     return Told::new(&answer, answer.outcome == Outcome::Failed);
                 }
             };
-            if let Some(max_age_s) = max_age_s {
-                let wanted = Wanted::Request { errand: Box::new(order.errand.clone()), max_age_s };
+            if let Some(Young { max_age_s, view }) = young {
+                let wanted = Wanted::Request { errand: Box::new(order.errand.clone()), max_age_s, view };
                 let found = payments.recall(wanted).await;
                 // Without a copy the call goes on as if none had been asked for.
-                if matches!(found, Recall::Found { .. }) {
-                    return Told::new(&FetchAnswer::recalled(&found), false);
+                if !matches!(found, Recall::Not(_)) {
+                    let answer = FetchAnswer::recalled(&found);
+                    return Told::new(&answer, answer.outcome == Outcome::Failed);
                 }
             }
             let site = order.errand.site.clone();
@@ -80,6 +83,31 @@ pub(crate) async fn run<P: Payments>(
             let is_error = answer.outcome == QuoteOutcome::Failed;
             Told::new(&answer, is_error)
         }
+        Which::Prepare => {
+            let errand = match prepare::read(arguments) {
+                Ok(errand) => errand,
+                Err(words) => return Told::new(&PrepareAnswer::unusable(*words), true),
+            };
+            let Ok(_place) = places.try_acquire() else {
+                return Told::new(&PrepareAnswer::refused(&[Refusal::TooManyInFlight]), false);
+            };
+            let site = errand.site.clone();
+            let answer = PrepareAnswer::new(&payments.prepare(errand, progress).await, &site);
+            let is_error = answer.outcome == PrepareOutcome::Failed;
+            Told::new(&answer, is_error)
+        }
+        Which::Attach => {
+            let (handle, open) = match attach::read(arguments) {
+                Ok(asked) => asked,
+                Err(words) => return Told::new(&AttachAnswer::unusable(*words), true),
+            };
+            let Ok(_place) = places.try_acquire() else {
+                return Told::new(&AttachAnswer::refused(&[Refusal::TooManyInFlight]), false);
+            };
+            let answer = AttachAnswer::new(&payments.attach(handle, open).await);
+            let is_error = answer.outcome == AttachOutcome::Failed;
+            Told::new(&answer, is_error)
+        }
         Which::Status => {
             if let Err(words) = status::read(arguments) {
                 return Told::new(&StatusAnswer::unusable(*words), true);
@@ -94,6 +122,8 @@ pub(crate) fn broken(which: Which) -> Told {
     match which {
         Which::Fetch => Told::new(&FetchAnswer::broken(), true),
         Which::Quote => Told::new(&QuoteAnswer::broken(), true),
+        Which::Prepare => Told::new(&PrepareAnswer::broken(), true),
+        Which::Attach => Told::new(&AttachAnswer::broken(), true),
         Which::Status => Told::new(&StatusAnswer::broken(), true),
     }
 }

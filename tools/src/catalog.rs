@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{fetch, quote, status};
+use crate::{attach, fetch, prepare, quote, status};
 
 /// A line of the table of tools in the README.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -65,6 +65,8 @@ pub(crate) fn names() -> String {
 pub(crate) enum Which {
     Fetch,
     Quote,
+    Prepare,
+    Attach,
     Status,
 }
 
@@ -74,6 +76,8 @@ impl Which {
         match name {
             fetch::NAME => Some(Self::Fetch),
             quote::NAME => Some(Self::Quote),
+            prepare::NAME => Some(Self::Prepare),
+            attach::NAME => Some(Self::Attach),
             status::NAME => Some(Self::Status),
             _ => None,
         }
@@ -84,6 +88,8 @@ impl Which {
         match self {
             Self::Fetch => fetch::NAME,
             Self::Quote => quote::NAME,
+            Self::Prepare => prepare::NAME,
+            Self::Attach => attach::NAME,
             Self::Status => status::NAME,
         }
     }
@@ -147,6 +153,24 @@ const ENTRIES: &[Entry] = &[
         effects: Effects::Asks,
         input: taken::<quote::QuoteArguments>,
         output: given::<quote::QuoteAnswer>,
+    },
+    Entry {
+        name: prepare::NAME,
+        title: "Set the money for a web page aside",
+        description: prepare::DESCRIPTION,
+        arguments: prepare::ARGUMENTS,
+        effects: Effects::Spends,
+        input: taken::<prepare::PrepareArguments>,
+        output: given::<prepare::PrepareAnswer>,
+    },
+    Entry {
+        name: attach::NAME,
+        title: "Have the browser pay for a web page",
+        description: attach::DESCRIPTION,
+        arguments: attach::ARGUMENTS,
+        effects: Effects::Spends,
+        input: taken::<attach::AttachArguments>,
+        output: given::<attach::AttachAnswer>,
     },
     Entry {
         name: status::NAME,

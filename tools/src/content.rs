@@ -32,7 +32,8 @@ pub(crate) struct ToldContent {
     pub(crate) sha256: String,
     /// Whether the stored bytes are only the beginning of what the seller sent.
     pub(crate) truncated: bool,
-    /// Whether nothing of the content is shown here: the operator's rules keep it from you, or it has no part to show.
+    /// Whether nothing of the content is shown here: the operator's rules keep it from you, it has no part to show, or you
+    /// asked for none.
     pub(crate) withheld: bool,
     /// Whether this is only a stored copy, read again for `content_sha256` or `max_age_seconds`: no seller was asked.
     pub(crate) stored: bool,
@@ -47,10 +48,10 @@ pub(crate) struct ToldContent {
     /// Whether `text` shows only the beginning of the stored bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text_truncated: Option<bool>,
-    /// The values that the operator's rules show of a JSON document.
+    /// The values of a JSON document that the operator's rules show, or that you chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fields: Option<Vec<ToldField>>,
-    /// Why there are no fields where the operator's rules would show some; a sentence by bursar.
+    /// Why there are no fields where some would be shown; a sentence by bursar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) no_fields: Option<String>,
     /// Where the stored bytes are on the operator's machine.
@@ -61,7 +62,7 @@ pub(crate) struct ToldContent {
 /// One value of a JSON document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct ToldField {
-    /// Where it is: a JSON pointer of the operator's.
+    /// Where it is: a JSON pointer of the operator's rules or of the call.
     pub(crate) pointer: String,
     /// What is there.
     pub(crate) found: ToldFound,

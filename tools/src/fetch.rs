@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::arguments::{Arguments, Order, Said, bad};
 use crate::content::ToldContent;
-use crate::payments::{Purchase, Recall, Receipt, Shown};
-use crate::reply::{INTERNAL_ERROR, ToldReceipt, Words, utc};
+use crate::payments::{Noticed, Purchase, Recall, Receipt, Shown};
+use crate::reply::{INTERNAL_ERROR, ToldNote, ToldReceipt, Words, utc};
 use crate::stored::{self, Asked};
 use crate::untrusted::Untrusted;
 
@@ -58,7 +58,12 @@ pub(crate) struct FetchArguments {
     /// Instead of a URL: the `sha256` of content that was fetched before, to read the stored copy again. Never asks a
     /// seller and never pays.
     content_sha256: Option<String>,
-    /// With `content_sha256`: only these of the fields that the operator's rules show, as JSON pointers.
+    /// How much of a stored copy to show (with `content_sha256` or `max_age_seconds`), where it is less than the
+    /// operator's rules show by themselves: withhold (facts alone), fields, text or file. What they do not show is not
+    /// shown.
+    content: Option<ContentWord>,
+    /// Which fields of a stored JSON document to show, as JSON pointers: any where the operator's rules show the text, and
+    /// some of theirs where they show fields.
     fields: Option<Vec<String>>,
 }
 
@@ -91,6 +96,17 @@ pub(crate) enum MethodWord {
     Post,
 }
 
+/// How much of a stored copy, for the schema.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "read by the schema only")]
+pub(crate) enum ContentWord {
+    Withhold,
+    Fields,
+    Text,
+    File,
+}
+
 /// The kinds of body, for the schema.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
@@ -114,6 +130,7 @@ pub(crate) const ARGUMENTS: &[&str] = &[
     "suspicious",
     "max_age_seconds",
     "content_sha256",
+    "content",
     "fields",
 ];
 
@@ -173,6 +190,9 @@ pub(crate) struct FetchAnswer {
     /// What to do next, in one sentence by bursar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_step: Option<String>,
+    /// What bursar noticed about the seller's terms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<ToldNote>,
     /// Whether this is the result of an earlier identical call; then nothing was paid by this one.
     pub(crate) repeat: bool,
     /// What the purchase waits under until a person has looked at it.
@@ -214,6 +234,9 @@ operator can look at this payment with `bursar explain` and its payment_id";
 const WITHHELD: &str = "the operator's rules keep the content from you; tell the user that the operator finds it in the \
 profile's content folder, under its sha256";
 
+const NO_FIELDS: &str = "where the operator's rules show more than fields, ask for the same copy without `fields`; else tell \
+the user that the operator finds it in the profile's content folder, under its sha256";
+
 const NEEDS_APPROVAL: &str = "a person has to approve this purchase first; nothing was paid and nothing was set aside";
 const NOT_STORED: &str =
     "this call asked no seller and paid nothing; a fetch of the URL would ask the seller, and may pay";
@@ -227,7 +250,11 @@ fn free(status: u16) -> String {
 
 impl FetchAnswer {
     /// What is told of `purchase`, an errand to `site`.
-    pub(crate) fn new(purchase: &Purchase, site: &Site) -> Self {
+    pub(crate) fn new(purchase: &Noticed<Purchase>, site: &Site) -> Self {
+        Self { note: purchase.other_method.map(ToldNote::from), ..Self::of(&purchase.answer, site) }
+    }
+
+    fn of(purchase: &Purchase, site: &Site) -> Self {
         match purchase {
             Purchase::Free { content, note } => {
                 let words = note.as_ref().map_or_else(
@@ -286,12 +313,18 @@ impl FetchAnswer {
                     "a stored copy of what was delivered at {}; no seller was asked and nothing was paid",
                     utc(*delivered_s)
                 );
-                let withheld = matches!(content.shown, Shown::Withheld | Shown::NoFields(_));
-                let words = Words::new("stored", &message, withheld.then_some(WITHHELD));
+                let next_step = match content.shown {
+                    Shown::Withheld => Some(WITHHELD),
+                    Shown::NoFields(_) => Some(NO_FIELDS),
+                    _ => None,
+                };
+                let words = Words::new("stored", &message, next_step);
                 let content = ToldContent { stored: true, ..content.into() };
                 Self { content: Some(content), ..Self::bare(Outcome::Stored, words) }
             }
-            Recall::Not(reason) => Self::bare(Outcome::Failed, Words::of_reason(reason, Some(NOT_STORED))),
+            Recall::Not(reason) | Recall::TooWide(reason) => {
+                Self::bare(Outcome::Failed, Words::of_reason(reason, Some(NOT_STORED)))
+            }
         }
     }
 
@@ -317,6 +350,7 @@ impl FetchAnswer {
             code: words.code,
             message: words.message,
             next_step: words.next_step,
+            note: None,
             repeat: false,
             approval_id: None,
             expires: None,

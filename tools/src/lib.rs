@@ -22,6 +22,10 @@ mod stored;
 
 mod fetch;
 mod quote;
+
+mod attach;
+mod prepare;
+
 mod status;
 
 mod call;

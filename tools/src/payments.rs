@@ -6,31 +6,69 @@
 use core::future::Future;
 use std::borrow::Cow;
 
-use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId, SessionName};
+use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, QuoteId, SessionName};
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::money::Money;
 use bursar_policy::refusal::Refusal;
-use bursar_policy::{Address, ChainId, Digest, Origin, Pointer};
+use bursar_policy::{Address, ChainId, Digest, Handle, Origin, PageOpening, Pointer};
 
+pub use self::browser::{Attachment, Preparation};
 use crate::progress::Progress;
 use crate::untrusted::SellerText;
+
+mod browser;
 
 /// One method a tool. Implemented by the shell of bursar, and by a fake in tests.
 ///
 /// A future is run to its end whatever the client does; see [`Progress::wanted`] for the one thing it may ask.
 pub trait Payments: Send + Sync + 'static {
     /// Fetches, and pays if the rules allow. `body` holds exactly the bytes that `errand.body` describes.
-    fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress)
-    -> impl Future<Output = Purchase> + Send;
+    fn fetch(
+        &self,
+        errand: Errand,
+        body: Option<Vec<u8>>,
+        progress: Progress,
+    ) -> impl Future<Output = Noticed<Purchase>> + Send;
 
     /// Reads a stored copy again. Never asks a seller, and never pays.
     fn recall(&self, wanted: Wanted) -> impl Future<Output = Recall> + Send;
 
     /// Asks for the price and whether it would be paid. Never signs.
-    fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> impl Future<Output = Quote> + Send;
+    fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> impl Future<Output = Noticed<Quote>> + Send;
+
+    /// Judges a page, and sets the money for it aside until a browser pays. Never signs.
+    fn prepare(&self, errand: Errand, progress: Progress) -> impl Future<Output = Preparation> + Send;
+
+    /// Has the browser's glue pay for the page of `handle`, and says how that went as far as `open` waits for it.
+    fn attach(&self, handle: Handle, open: PageOpening) -> impl Future<Output = Attachment> + Send;
 
     /// Reads how the wallet stands. Changes nothing.
     fn status(&self) -> impl Future<Output = Standing> + Send;
+}
+
+/// An answer, and what was noticed about the seller's terms on the way to it, whatever the answer is.
+#[derive(Clone, Debug)]
+pub struct Noticed<T> {
+    /// The answer.
+    pub answer: T,
+    /// The seller describes another method than the one that was asked.
+    pub other_method: Option<OtherMethod>,
+}
+
+impl<T> From<T> for Noticed<T> {
+    /// Nothing was noticed.
+    fn from(answer: T) -> Self {
+        Self { answer, other_method: None }
+    }
+}
+
+/// A seller that describes what it sells with another method than the one it was asked by. Decides nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherMethod {
+    /// The method of the call.
+    pub asked: Method,
+    /// The one that the seller describes: a word of HTTP's, none of the seller's.
+    pub documented: &'static str,
 }
 
 /// How a fetch ended. Every end after which a signature may be outside the wallet carries a [`Receipt`].
@@ -86,15 +124,15 @@ pub enum Purchase {
     Failed(Reason),
 }
 
-/// Which stored copy is meant.
+/// Which stored copy is meant, and how much of it is wanted: as much as the rule shows, where no view is named.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    /// Exactly this body; of its fields these, or all that the rule shows where none are named.
+    /// Exactly this body.
     Content {
         /// SHA-256 of the stored bytes.
         digest: Digest,
-        /// The fields.
-        fields: Vec<Pointer>,
+        /// How much of it.
+        view: Option<View>,
     },
     /// The newest good answer to this request.
     Request {
@@ -102,7 +140,23 @@ pub enum Wanted {
         errand: Box<Errand>,
         /// How many seconds ago it was delivered, at most.
         max_age_s: u64,
+        /// How much of it.
+        view: Option<View>,
     },
+}
+
+/// How much of a stored copy is shown. What a caller names is shown only where the operator's rule for the host shows
+/// as much by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum View {
+    /// Facts about it, and nothing of the body.
+    Withhold,
+    /// These fields of a JSON document.
+    Fields(Vec<Pointer>),
+    /// Its beginning, as text.
+    Text,
+    /// The name of its file, and a little of the beginning.
+    File,
 }
 
 /// What became of reading a stored copy again.
@@ -117,6 +171,8 @@ pub enum Recall {
     },
     /// It is not to be had.
     Not(Reason),
+    /// The operator's rule for the host does not show as much as was asked for, whether there is a copy or not.
+    TooWide(Reason),
 }
 
 /// What a purchase would be.
@@ -206,9 +262,11 @@ pub struct Content {
 pub enum Shown {
     /// Nothing: status, type, length and digest have to do.
     Withheld,
-    /// The values that the rule names, in its order.
+    /// Nothing, because the caller asked for the facts alone.
+    LeftOut,
+    /// The values that the rule or the caller names, in that order.
     Fields(Vec<Field>),
-    /// The rule names values, and this body has none to show, for this reason.
+    /// Values were named, and this body has none to show, for this reason.
     NoFields(Reason),
     /// The text, framed and cut.
     Text(SellerText),
@@ -224,7 +282,7 @@ pub enum Shown {
 /// One value of a JSON document.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Where it is: a JSON pointer of the operator's.
+    /// Where it is: a JSON pointer of the operator's or the caller's.
     pub pointer: String,
     /// What is there.
     pub value: FieldValue,
@@ -271,7 +329,8 @@ impl ContentKind {
     }
 
     /// Whether the bytes are meant to be read as text.
-    pub(crate) fn is_textual(self) -> bool {
+    #[must_use]
+    pub fn is_textual(self) -> bool {
         matches!(self.0, "json" | "text" | "html" | "xml" | "csv")
     }
 }

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use crate::arguments::{Arguments, Order, Said};
 use crate::content::ToldContent;
 use crate::fetch::{BodyTypeWord, HeaderWords, MethodWord};
-use crate::payments::{Price, Quote};
-use crate::reply::{INTERNAL_ERROR, Words, amount};
+use crate::payments::{Noticed, Price, Quote};
+use crate::reply::{INTERNAL_ERROR, ToldNote, Words, amount};
 use crate::untrusted::Untrusted;
 
 /// The name of the tool.
@@ -77,6 +77,9 @@ pub(crate) struct QuoteAnswer {
     /// What to do next, in one sentence by bursar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_step: Option<String>,
+    /// What bursar noticed about the seller's terms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<ToldNote>,
     /// Give this to x402_fetch as `quote` to pay these terms and no others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) quote: Option<String>,
@@ -134,7 +137,11 @@ impl ToldPrice {
 
 impl QuoteAnswer {
     /// What is told of `quote`, an errand to `site`.
-    pub(crate) fn new(quote: &Quote, site: &Site) -> Self {
+    pub(crate) fn new(quote: &Noticed<Quote>, site: &Site) -> Self {
+        Self { note: quote.other_method.map(ToldNote::from), ..Self::of(&quote.answer, site) }
+    }
+
+    fn of(quote: &Quote, site: &Site) -> Self {
         match quote {
             Quote::Free { content, note } => {
                 let words = note.as_ref().map_or_else(
@@ -196,6 +203,7 @@ impl QuoteAnswer {
             code: words.code,
             message: words.message,
             next_step: words.next_step,
+            note: None,
             quote: None,
             price: None,
             content: None,

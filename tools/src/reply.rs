@@ -5,11 +5,11 @@
 
 use bursar_policy::quantity::Moment;
 use bursar_policy::refusal::{Audience, Refusal};
-use bursar_policy::{Money, Site};
+use bursar_policy::{Method, Money, Site};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::payments::{PaymentState, Reason, Receipt};
+use crate::payments::{OtherMethod, PaymentState, Reason, Receipt};
 use crate::untrusted::{SellerText, Untrusted, line};
 
 /// The most bytes of a sentence.
@@ -88,6 +88,12 @@ impl Words {
                 "the host leads to an address that the operator does not want dialled",
                 Some(&next_step),
             ),
+            // What the operator calls the secret is the operator's business.
+            Refusal::SecretMissing { .. } => Self::new(
+                refusal.shown(),
+                "a secret that the operator's rules name for this request is not stored",
+                Some(&next_step),
+            ),
             // Why a person has to look is the person's business: else it could be felt for from here.
             Refusal::NeedsApproval { .. } => {
                 Self::new(refusal.shown(), "a person has to approve this purchase first", Some(&next_step))
@@ -134,13 +140,14 @@ const LIMIT_NEXT: &str =
     "do not try again with other arguments; tell the user that the operator can read the limits with `bursar status`";
 
 /// What only a person at a terminal can change.
-const FOR_THE_OPERATOR: [&str; 14] = [
+const FOR_THE_OPERATOR: [&str; 15] = [
     "wallet_locked",
     "frozen",
     "ledger_latched",
     "no_session",
     "session_expired",
     "mandate_missing",
+    "secret_missing",
     "outside_mandate",
     "over_session_budget",
     "host_not_allowed",
@@ -150,6 +157,41 @@ const FOR_THE_OPERATOR: [&str; 14] = [
     "too_many_approvals",
     "needs_approval",
 ];
+
+/// Something that bursar noticed about the seller's terms. It changes nothing of what was decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct ToldNote {
+    /// What it is, as a stable code: other_method_documented.
+    pub(crate) code: String,
+    /// What was noticed, in one sentence by bursar.
+    pub(crate) message: String,
+    /// What to do about it, in one sentence by bursar.
+    pub(crate) next_step: String,
+}
+
+impl From<OtherMethod> for ToldNote {
+    fn from(OtherMethod { asked, documented }: OtherMethod) -> Self {
+        let next_step = match documented.parse() {
+            Ok(Method::Post) => {
+                "if you mean the POST, ask the user, then call again with method POST and the body that the seller wants; \
+                 the operator's rules have to list POST for this host"
+                    .to_owned()
+            }
+            Ok(method @ (Method::Get | Method::Head)) => {
+                format!("if you mean the {method}, ask the user, then call again with method {method} and no body")
+            }
+            Err(_) => format!("bursar sends no {documented}, so tell the user that this may not be had through it"),
+        };
+        Self {
+            code: "other_method_documented".to_owned(),
+            message: format!(
+                "the seller's terms describe a {documented} for this URL and {asked} was asked, so what is paid for the \
+                 {asked} may be of no use"
+            ),
+            next_step,
+        }
+    }
+}
 
 /// Proof of a payment, as far as it may be told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -43,6 +43,8 @@ bursar buys things on the web (x402) with its operator's money, inside limits th
 
 - x402_fetch gets a URL and pays if the seller asks for money and the rules allow it. x402_quote asks for the price \
 first. payment_session_status tells what is left.
+- For a page that the user's browser should show: prepare_browser_payment sets the money aside and gives a handle, \
+attach_browser_payment has the browser pay. You never see the payment, and you need not look for it.
 - Calling again with the same arguments collects the result of the first call and does not pay again, for a while. \
 Give each purchase a purchase_id: then that holds for as long as the budget lives. A new purchase_id means a second \
 purchase; use one only if the user wants the same thing bought again.

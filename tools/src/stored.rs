@@ -1,4 +1,5 @@
-//! Reading a stored copy again: what a call of x402_fetch means by `content_sha256`, `fields` and `max_age_seconds`.
+//! Reading a stored copy again: what a call of x402_fetch means by `content_sha256`, `max_age_seconds`, `content` and
+//! `fields`.
 //!
 //! Must never lead to a payment where the caller named a stored copy.
 
@@ -7,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::{Arguments, Order, bad};
 use crate::fetch;
+use crate::payments::View;
 use crate::reply::Words;
 
 /// The longest age that a caller can name, in seconds: a year.
@@ -15,10 +17,17 @@ const AGE_MAX_S: u64 = 366 * 86_400;
 /// What a call of x402_fetch asks for.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Asked {
-    /// A request, which may cost money; a copy of its answer will do when it is at most so old.
-    Errand { order: Box<Order>, max_age_s: Option<u64> },
-    /// A copy that is stored; some of its fields, or all that may be shown.
-    Stored { digest: Digest, fields: Vec<Pointer> },
+    /// A request, which may cost money.
+    Errand { order: Box<Order>, young: Option<Young> },
+    /// A copy that is stored; all that may be shown where no view is named.
+    Stored { digest: Digest, view: Option<View> },
+}
+
+/// A copy of an answer that will do in place of asking, when it is at most so old.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Young {
+    pub(crate) max_age_s: u64,
+    pub(crate) view: Option<View>,
 }
 
 /// Understands the arguments of one call.
@@ -29,18 +38,36 @@ pub(crate) enum Asked {
 pub(crate) fn read(given: Map<String, Value>) -> Result<Asked, Box<Words>> {
     let mut given = Arguments::new(fetch::NAME, given, fetch::ARGUMENTS)?;
     let fields = pointers(given.texts("fields")?)?;
+    let view = view(given.text("content")?.as_deref(), fields)?;
     let Some(digest) = given.text("content_sha256")? else {
-        if !fields.is_empty() {
-            return Err(bad("`fields` goes with `content_sha256`: the operator's rules say what else is shown"));
-        }
         let max_age_s = given.number("max_age_seconds", AGE_MAX_S)?;
-        return Ok(Asked::Errand { order: Box::new(fetch::order(&mut given)?), max_age_s });
+        if view.is_some() && max_age_s.is_none() {
+            return Err(bad(
+                "`content` and `fields` go with `content_sha256` or `max_age_seconds`: what is fetched is shown as the operator's rules say",
+            ));
+        }
+        let young = max_age_s.map(|max_age_s| Young { max_age_s, view });
+        return Ok(Asked::Errand { order: Box::new(fetch::order(&mut given)?), young });
     };
     if let Some(other) = given.left() {
         return Err(bad(&format!("`content_sha256` names a stored copy, so `{other}` has no place beside it")));
     }
     let digest = digest.parse().map_err(|_| bad("`content_sha256` has 64 lower-case hex digits"))?;
-    Ok(Asked::Stored { digest, fields })
+    Ok(Asked::Stored { digest, view })
+}
+
+/// The view that a mode and pointers mean together.
+fn view(mode: Option<&str>, fields: Vec<Pointer>) -> Result<Option<View>, Box<Words>> {
+    match (mode, fields.is_empty()) {
+        (None, true) => Ok(None),
+        (None | Some("fields"), false) => Ok(Some(View::Fields(fields))),
+        (Some("fields"), true) => Err(bad("`content` `fields` needs `fields`: say which ones, as JSON pointers")),
+        (Some("withhold"), true) => Ok(Some(View::Withhold)),
+        (Some("text"), true) => Ok(Some(View::Text)),
+        (Some("file"), true) => Ok(Some(View::File)),
+        (Some("withhold" | "text" | "file"), false) => Err(bad("`fields` goes with `content` `fields`, or without it")),
+        (Some(_), _) => Err(bad("`content` must be `withhold`, `fields`, `text` or `file`")),
+    }
 }
 
 /// The texts as JSON pointers.
@@ -64,9 +91,17 @@ mod tests {
     fn a_stored_copy_is_named_by_its_digest_and_nothing_beside_it_but_fields() {
         let digest = Digest::of(b"hello");
         let all = asked(&json!({"content_sha256": DIGEST, "url": null}));
-        assert_eq!(all, Ok(Asked::Stored { digest, fields: Vec::new() }));
-        let some = asked(&json!({"content_sha256": DIGEST, "fields": ["/a", ""]}));
-        assert_eq!(some, Ok(Asked::Stored { digest, fields: vec!["/a".parse().unwrap(), "".parse().unwrap()] }));
+        assert_eq!(all, Ok(Asked::Stored { digest, view: None }));
+        let two = Some(View::Fields(vec!["/a".parse().unwrap(), "".parse().unwrap()]));
+        for some in [json!({"fields": ["/a", ""]}), json!({"fields": ["/a", ""], "content": "fields"})] {
+            let mut some = some;
+            some["content_sha256"] = json!(DIGEST);
+            assert_eq!(asked(&some), Ok(Asked::Stored { digest, view: two.clone() }));
+        }
+        for (word, view) in [("withhold", View::Withhold), ("text", View::Text), ("file", View::File)] {
+            let whole = asked(&json!({"content_sha256": DIGEST, "content": word}));
+            assert_eq!(whole, Ok(Asked::Stored { digest, view: Some(view) }));
+        }
         for (name, value) in [
             ("url", json!("https://a.example/")),
             ("method", json!("GET")),
@@ -89,7 +124,13 @@ mod tests {
             (json!({"content_sha256": DIGEST, "fields": "/price"}), "must be a list of at most 32 strings"),
             (json!({"content_sha256": DIGEST, "fields": [1]}), "must be a list of at most 32 strings"),
             (json!({"content_sha256": DIGEST, "fields": vec!["/a"; 33]}), "must be a list of at most 32 strings"),
-            (json!({"url": "https://a.example/", "fields": ["/a"]}), "goes with `content_sha256`"),
+            (json!({"url": "https://a.example/", "fields": ["/a"]}), "go with `content_sha256` or `max_age_seconds`"),
+            (json!({"url": "https://a.example/", "content": "text"}), "go with `content_sha256` or `max_age_seconds`"),
+            (json!({"content_sha256": DIGEST, "content": "fields"}), "needs `fields`"),
+            (json!({"content_sha256": DIGEST, "content": "text", "fields": ["/a"]}), "goes with `content` `fields`"),
+            (json!({"content_sha256": DIGEST, "content": "all"}), "must be `withhold`, `fields`, `text` or `file`"),
+            (json!({"content_sha256": DIGEST, "content": "TEXT"}), "must be `withhold`, `fields`, `text` or `file`"),
+            (json!({"content_sha256": DIGEST, "content": 1}), "must be a string"),
             (json!({"url": "https://a.example/", "max_age_seconds": 0}), "a whole number from 1 to 31622400"),
             (json!({"url": "https://a.example/", "max_age_seconds": 31_622_401}), "a whole number from 1 to"),
             (json!({"url": "https://a.example/", "max_age_seconds": 1.5}), "a whole number from 1 to"),
@@ -104,12 +145,12 @@ mod tests {
     #[test]
     fn an_age_leaves_the_request_as_it_is() {
         let plain = asked(&json!({"url": "https://a.example/x"})).unwrap();
-        let aged = asked(&json!({"url": "https://a.example/x", "max_age_seconds": 60})).unwrap();
-        match (plain, aged) {
-            (Asked::Errand { order: plain, max_age_s: None }, Asked::Errand { order: aged, max_age_s: Some(60) }) => {
-                assert_eq!(plain, aged)
-            }
-            other => panic!("{other:?}"),
+        let Asked::Errand { order: plain, young: None } = plain else { panic!("{plain:?}") };
+        for (content, view) in [(json!(null), None), (json!("withhold"), Some(View::Withhold))] {
+            let aged =
+                asked(&json!({"url": "https://a.example/x", "max_age_seconds": 60, "content": content})).unwrap();
+            let Asked::Errand { order: aged, young } = aged else { panic!("{aged:?}") };
+            assert_eq!((&aged, young), (&plain, Some(Young { max_age_s: 60, view })));
         }
     }
 }

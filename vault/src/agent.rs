@@ -1,22 +1,28 @@
-//! The conversation with `serve`: claim, authorize, report. Must never give an agent more than a person allowed.
+//! The conversation with `serve`: claim, authorize or hold, report. Must never give an agent more than a person allowed.
 //!
 //! One connection is one conversation, and the claim lives in it: however the connection ends, the claim ends with it,
 //! and what was counted stays counted.
 
-use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Exposed, LedgerFault, NotSigned, Reservation, Source};
+use crate::blank::Blank;
+use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Drawn, Held, LedgerFault, Prepared, Reservation, Source};
 use crate::protocol::{
-    AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Report, Status, Wanted, Welcome,
+    AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Released, ReleasedHeader, Report, Status,
+    Wanted, Welcome,
 };
+use crate::rules_file::RulesFile;
 use crate::server::{Conversation, Peer, Then};
-use crate::sign::{Key, SignFault};
+use crate::signing::Unsigned;
 use crate::status::{Needs, next_step};
 use crate::vault::Vault;
 use bursar_policy::rules::MandateNeed;
 use bursar_policy::{
-    ApprovalId, AssetId, Digest, Errand, PaymentId, QuoteId, Refusal, Rules, SessionId, SessionName, Terms,
+    Address, ApprovalId, Digest, Errand, Handle, HostRule, Method, PaymentId, QuoteId, Refusal, SecretName, SessionId,
+    SessionName, Terms,
 };
 use std::sync::Arc;
 use std::time::Duration;
+
+mod attach;
 
 /// How long one look at an identical purchase in flight lasts before the asker is checked to be still there.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -37,8 +43,10 @@ pub(crate) struct AgentConversation {
 #[derive(Debug)]
 enum Work {
     Nothing,
+    /// Looking at what a seller asks, for a quote: nothing is claimed.
+    Looking(Box<Errand>),
     Claimed(ClaimGuard),
-    Exposed(Box<Reservation<Exposed>>),
+    Exposed(Box<Reservation>),
 }
 
 /// Why an ask has no answer.
@@ -50,6 +58,12 @@ enum Trouble {
 
 impl From<LedgerFault> for Trouble {
     fn from(fault: LedgerFault) -> Self {
+        Self::Fault { code: fault.code(), message: fault.to_string() }
+    }
+}
+
+impl From<Unsigned> for Trouble {
+    fn from(fault: Unsigned) -> Self {
         Self::Fault { code: fault.code(), message: fault.to_string() }
     }
 }
@@ -121,72 +135,99 @@ impl AgentConversation {
     }
 
     fn authorize(&mut self, terms: Terms, envelope: String, judged_under: Digest) -> Result<AgentReply, Trouble> {
-        if ENVELOPE_MAX_BYTES < envelope.len() {
-            return Err(trouble("envelope_too_large", "the envelope is over 64 KiB; refuse such an offer earlier"));
-        }
-        let rules = self.vault.rules();
-        let guard = match std::mem::replace(&mut self.work, Work::Nothing) {
-            Work::Claimed(guard) => guard,
-            other => {
-                self.work = other;
-                return Err(trouble("out_of_order", "nothing is claimed on this connection; claim the errand first"));
-            }
-        };
-        if judged_under != rules.digest {
-            self.work = Work::Claimed(guard);
-            let told = "the operator changed the rules meanwhile; nothing was signed, call again";
-            return Err(trouble("rules_changed", told));
-        }
+        let (guard, rules) = self.judged(&envelope, judged_under)?;
         // Held from here to the signature: locking in between takes effect for the next payment.
         let Some(key) = self.vault.wallet.key() else {
-            let refused = self.refused(Some(guard.session()), guard.errand(), vec![Refusal::WalletLocked]);
-            self.work = Work::Claimed(guard);
-            return Err(refused);
+            return Err(self.locked(guard));
         };
-        let ask = Ask {
-            terms,
-            envelope,
-            payer: key.address(),
-            payment: PaymentId::from_random(random()?),
-            approval: ApprovalId::from_random(random()?),
-            nonce: random()?,
-        };
+        let ask = ask(terms, envelope, key.address())?;
         self.vault.watch.want_balance(&self.vault, &ask.terms.asset_id());
         match self.vault.ledger.authorize(guard, ask, &rules.rules)? {
             Counted::No { claim, reasons } => {
                 self.work = Work::Claimed(claim);
                 Err(Trouble::Refused(reasons))
             }
-            Counted::Yes(exposed) => self.sign(exposed, &key, &rules.rules),
-        }
-    }
-
-    /// From here on the money is counted; whatever fails below leaves it so, unless provably nothing was signed.
-    fn sign(&mut self, exposed: Box<Reservation<Exposed>>, key: &Key, rules: &Rules) -> Result<AgentReply, Trouble> {
-        let domain = exposed.exposed().domain();
-        // The rules it was judged under: the asset is in their table, or it would not have been admitted.
-        let asset = rules.asset(&AssetId { chain: domain.chain, contract: domain.contract });
-        let made = asset.ok_or(SignFault::OtherAsset).and_then(|asset| key.sign(exposed.exposed(), asset));
-        match made {
-            Ok((signature, _domain)) => {
-                let signed = self.vault.ledger.store_signature(&exposed, &signature.to_string())?;
-                self.work = Work::Exposed(exposed);
+            Counted::Yes(exposed) => {
+                let (exposed, signed) = self.vault.sign(*exposed, &key, &rules.rules)?;
+                self.work = Work::Exposed(Box::new(exposed));
                 Ok(AgentReply::Authorized(Box::new(signed)))
             }
-            Err(fault) => {
-                tracing::error!(payment = %exposed.payment(), %fault, "a payment was not signed");
-                if fault.nothing_was_signed() {
-                    self.vault.ledger.void(*exposed, NotSigned::by_the_signer())?;
-                }
-                Err(Trouble::Fault { code: "not_signed", message: fault.to_string() })
+        }
+    }
+
+    fn hold(
+        &mut self,
+        terms: Terms,
+        envelope: String,
+        blank: Blank,
+        judged_under: Digest,
+    ) -> Result<AgentReply, Trouble> {
+        let (handle, drawn) = draw(blank)?;
+        let (guard, rules) = self.judged(&envelope, judged_under)?;
+        let errand = guard.errand();
+        if errand.method != Method::Get || errand.body.is_some() || !errand.headers.is_empty() {
+            self.work = Work::Claimed(guard);
+            return Err(trouble("not_a_page", "a browser asks for a page with a plain GET; pay for this another way"));
+        }
+        if self.vault.wallet.is_locked() {
+            return Err(self.locked(guard));
+        }
+        let ask = ask(terms, envelope, self.vault.wallet.address())?;
+        self.vault.watch.want_balance(&self.vault, &ask.terms.asset_id());
+        match self.vault.ledger.hold(guard, ask, drawn, &rules.rules)? {
+            Held::No { claim, reasons } => {
+                self.work = Work::Claimed(claim);
+                Err(Trouble::Refused(reasons))
+            }
+            Held::Yes(prepared) => Ok(held(handle, *prepared)),
+        }
+    }
+
+    fn hold_again(&mut self, blank: Blank) -> Result<AgentReply, Trouble> {
+        let (handle, drawn) = draw(blank)?;
+        match std::mem::replace(&mut self.work, Work::Nothing) {
+            Work::Exposed(exposed) => Ok(held(handle, self.vault.ledger.prepare_again(*exposed, drawn)?)),
+            other => {
+                self.work = other;
+                Err(trouble(
+                    "out_of_order",
+                    "nothing on this connection waits to be sent again; claim the errand first",
+                ))
             }
         }
     }
 
-    fn quote(&self, errand: &Errand, terms: Option<Terms>) -> Result<AgentReply, Trouble> {
+    /// The claim of this connection and the rules in force, which are those that the asker judged under.
+    fn judged(&mut self, envelope: &str, judged_under: Digest) -> Result<(ClaimGuard, Arc<RulesFile>), Trouble> {
+        if ENVELOPE_MAX_BYTES < envelope.len() {
+            return Err(trouble("envelope_too_large", "the envelope is over 64 KiB; refuse such an offer earlier"));
+        }
+        let rules = self.vault.rules();
+        match std::mem::replace(&mut self.work, Work::Nothing) {
+            Work::Claimed(guard) if judged_under == rules.digest => Ok((guard, rules)),
+            Work::Claimed(guard) => {
+                self.work = Work::Claimed(guard);
+                let told = "the operator changed the rules meanwhile; nothing was signed, call again";
+                Err(trouble("rules_changed", told))
+            }
+            other => {
+                self.work = other;
+                Err(trouble("out_of_order", "nothing is claimed on this connection; claim the errand first"))
+            }
+        }
+    }
+
+    fn locked(&mut self, guard: ClaimGuard) -> Trouble {
+        let refused = self.refused(Some(guard.session()), guard.errand(), vec![Refusal::WalletLocked]);
+        self.work = Work::Claimed(guard);
+        refused
+    }
+
+    fn quote(&mut self, errand: Errand, terms: Option<Terms>) -> Result<AgentReply, Trouble> {
         let Some(terms) = terms else {
             return self.visit(errand);
         };
+        let errand = &errand;
         let session = self.session_for(errand)?;
         let mut refusals = Vec::new();
         if self.vault.wallet.is_locked() {
@@ -205,13 +246,59 @@ impl AgentConversation {
     }
 
     /// Whether a seller may be visited for a quote: it pays nothing, but what the session is not for is not looked at.
-    fn visit(&self, errand: &Errand) -> Result<AgentReply, Trouble> {
+    fn visit(&mut self, errand: Errand) -> Result<AgentReply, Trouble> {
         let session = self.known_session()?;
-        let refusals = self.vault.ledger.unasked(session.as_ref(), errand, &self.vault.rules().rules)?;
+        let refusals = self.vault.ledger.unasked(session.as_ref(), &errand, &self.vault.rules().rules)?;
         if !refusals.is_empty() {
-            self.vault.ledger.note_refused(Source::Vault, session.as_ref(), errand, &refusals);
+            self.vault.ledger.note_refused(Source::Vault, session.as_ref(), &errand, &refusals);
+        } else if matches!(self.work, Work::Nothing | Work::Looking(_)) {
+            self.work = Work::Looking(Box::new(errand));
         }
         Ok(AgentReply::Quoted { quote: None, refusals })
+    }
+
+    /// The secrets of the rule that the errand of this connection falls under, by the rules in force now: its origin, its
+    /// path and its method. Not while the wallet is locked, nothing can be bought, or one of them is not stored.
+    fn secrets(&self) -> Result<AgentReply, Trouble> {
+        let errand = match &self.work {
+            Work::Nothing => {
+                return Err(trouble("out_of_order", "nothing is claimed on this connection; claim the errand first"));
+            }
+            Work::Looking(errand) => &**errand,
+            Work::Claimed(guard) => guard.errand(),
+            Work::Exposed(exposed) => exposed.claim().errand(),
+        };
+        let session = self.session_for(errand)?;
+        let no = |reasons| Err(self.refused(Some(&session), errand, reasons));
+        let Some(key) = self.vault.wallet.key() else { return no(vec![Refusal::WalletLocked]) };
+        let rules = &self.vault.rules().rules;
+        let reasons = self.vault.ledger.unreleased(&session, errand, rules)?;
+        if !reasons.is_empty() {
+            return no(reasons);
+        }
+        let kept = self.vault.secrets.open(&key).map_err(|fault| {
+            tracing::error!(%fault, "the secrets cannot be opened");
+            trouble(
+                "secrets_damaged",
+                "the secrets of the rules cannot be opened; ask the operator to run `bursar secret list`",
+            )
+        })?;
+        let secret = |name: &SecretName| match kept.get(name) {
+            Some(kept) => Ok(kept.value.clone()),
+            None => Err(Refusal::SecretMissing { name: name.clone() }),
+        };
+        let headers = rules.host_rule(&errand.site).map(HostRule::secret_headers).unwrap_or_default();
+        let headers = headers
+            .iter()
+            .map(|header| secret(header.secret()).map(|secret| ReleasedHeader { header: header.clone(), secret }));
+        let released = headers.collect::<Result<Vec<_>, _>>().and_then(|headers| {
+            let proxy = rules.network().proxy_secret().map(secret).transpose()?;
+            Ok(Released { headers, proxy })
+        });
+        match released {
+            Ok(released) => Ok(AgentReply::Secrets(Box::new(released))),
+            Err(missing) => no(vec![missing]),
+        }
     }
 
     fn report(&mut self, report: Report) -> Result<AgentReply, Trouble> {
@@ -259,7 +346,10 @@ impl AgentConversation {
         let locked = self.vault.wallet.is_locked();
         // Without a session of its own an agent sees nobody else's payments and questions.
         let (unresolved, approvals_waiting) = match session {
-            Some(_) => (overview.unresolved, overview.approvals_waiting),
+            Some(_) => {
+                let unresolved = overview.unresolved.into_iter().map(|open| open.receipt).collect();
+                (unresolved, overview.approvals_waiting)
+            }
             None => (Vec::new(), 0),
         };
         let mandated = rules.rules.mandate() == MandateNeed::Required;
@@ -318,7 +408,11 @@ impl Conversation for AgentConversation {
             _ if !greeted => Err(trouble("out_of_order", "say hello first")),
             AgentAsk::Claim { errand } => self.claim(errand),
             AgentAsk::Authorize { terms, envelope, rules } => self.authorize(terms, envelope, rules),
-            AgentAsk::Quote { errand, terms } => self.quote(&errand, terms),
+            AgentAsk::Hold { terms, envelope, blank, rules } => self.hold(terms, envelope, blank, rules),
+            AgentAsk::HoldAgain { blank } => self.hold_again(blank),
+            AgentAsk::Attach { handle, open } => self.attach(&handle, open),
+            AgentAsk::Quote { errand, terms } => self.quote(errand, terms),
+            AgentAsk::Secrets => self.secrets(),
             AgentAsk::Report(report) => self.report(report),
             AgentAsk::Decline { errand, refusals } => self.decline(&errand, &refusals),
             AgentAsk::Recall(wanted) => self.recall(wanted),
@@ -343,6 +437,32 @@ fn after_lock(locked: bool, mut reasons: Vec<Refusal>) -> Vec<Refusal> {
         reasons.insert(0, Refusal::WalletLocked);
     }
     reasons
+}
+
+/// A payment with fresh ids and a fresh nonce.
+fn ask(terms: Terms, envelope: String, payer: Address) -> Result<Ask, Trouble> {
+    Ok(Ask {
+        terms,
+        envelope,
+        payer,
+        payment: PaymentId::from_random(random()?),
+        approval: ApprovalId::from_random(random()?),
+        nonce: random()?,
+    })
+}
+
+/// A fresh handle, and what the ledger keeps of it.
+fn draw(blank: Blank) -> Result<(Handle, Drawn), Trouble> {
+    if !blank.fits_a_header() {
+        return Err(trouble("blank_too_large", "the payment document is over 48 KiB; refuse such an offer earlier"));
+    }
+    let handle = Handle::from_random(random()?);
+    let drawn = Drawn { digest: handle.digest(), blank };
+    Ok((handle, drawn))
+}
+
+fn held(handle: Handle, Prepared { receipt, expires_in_s }: Prepared) -> AgentReply {
+    AgentReply::Held { handle, expires_in_s, receipt }
 }
 
 fn trouble(code: &'static str, message: &str) -> Trouble {

@@ -1,11 +1,15 @@
-//! A blocking client of a vault's sockets, for commands typed at a terminal and for tests. Must never start a vault.
+//! A blocking client of a vault's sockets, for commands typed at a terminal, for a browser's glue and for tests. Must
+//! never start a vault.
 
 use crate::guarded;
 use crate::profile::Profile;
 use crate::protocol::frame::{self, ASK_MAX_BYTES, FrameFault, REPLY_MAX_BYTES};
-use crate::protocol::{AgentAsk, AgentReply, OperatorAsk, OperatorReply, OperatorWelcome, PROTOCOL, Welcome};
+use crate::protocol::{
+    AgentAsk, AgentReply, Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, OperatorAsk, OperatorReply,
+    OperatorWelcome, PROTOCOL, PaymentHeader, Receipt, Report, Welcome,
+};
 use crate::socket::{self, SocketFault};
-use bursar_policy::{SessionName, Setting};
+use bursar_policy::{Handle, SessionName, Setting};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;
@@ -15,7 +19,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use thiserror::Error;
 
-/// How long a reply may take. Only a claim may take longer: the vault holds its answer back while another buys the same.
+/// How long a reply may take. Only two may take longer, which the vault holds back: a claim, while another buys the same,
+/// and what waits for a browser.
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Why there is no reply.
@@ -69,6 +74,12 @@ pub struct OperatorClient {
     stream: UnixStream,
 }
 
+/// A conversation on the glue socket.
+#[derive(Debug)]
+pub struct GlueClient {
+    stream: UnixStream,
+}
+
 impl AgentClient {
     /// Connects, checks whose process answers, and says hello for `session` (absent: the one called `default`).
     ///
@@ -92,7 +103,7 @@ impl AgentClient {
         &self.stream
     }
 
-    /// Asks and waits for the reply: a minute, and for a claim as long as the vault holds it back.
+    /// Asks and waits for the reply: a minute, and for a claim or a browser as long as the vault holds it back.
     ///
     /// # Errors
     ///
@@ -135,6 +146,101 @@ impl OperatorClient {
     }
 }
 
+impl GlueClient {
+    /// Connects, checks whose process answers, and says hello for `session` (absent: the one called `default`).
+    ///
+    /// # Errors
+    ///
+    /// [`ClientFault`]; [`ClientFault::Said`] with the code `glue_taken` where another glue serves the session.
+    pub fn connect(profile: &Profile, session: Option<SessionName>) -> Result<(Self, GlueWelcome), ClientFault> {
+        let client = Self { stream: open(&profile.glue_sock())? };
+        match client.ask(&GlueAsk::Hello { protocol: PROTOCOL, session })? {
+            GlueReply::Welcome(welcome) => {
+                same_setting(profile, welcome.setting)?;
+                Ok((client, welcome))
+            }
+            _ => Err(ClientFault::OtherVersion),
+        }
+    }
+
+    /// The connection itself, for whoever frames messages of their own or ends a wait from another thread.
+    #[must_use]
+    pub const fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    /// Waits about 20 seconds for the next payment to make; `None` when there was none: ask again.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientFault`].
+    pub fn next(&self) -> Result<Option<Attach>, ClientFault> {
+        match self.ask(&GlueAsk::Next)? {
+            GlueReply::Attach(attach) => Ok(Some(attach)),
+            GlueReply::Idle => Ok(None),
+            _ => Err(ClientFault::OtherVersion),
+        }
+    }
+
+    /// Says that the header will be put onto the request as soon as the browser makes it.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientFault`].
+    pub fn armed(&self, handle: &Handle) -> Result<(), ClientFault> {
+        self.noted(&GlueAsk::Armed { handle: handle.clone() })
+    }
+
+    /// Says that the payment cannot be made. Only before it is redeemed.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientFault`].
+    pub fn refuse(&self, handle: &Handle, why: GlueRefusal) -> Result<(), ClientFault> {
+        self.noted(&GlueAsk::Refuse { handle: handle.clone(), why })
+    }
+
+    /// Gets the header for the request that is in hand, whose whole URL is `url`. From then on the money counts as spent.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientFault::Said`] with the codes of [`GlueAsk::Redeem`]: there is no header. Any other [`ClientFault`]: it may
+    /// have been signed, and a fresh handle for the same page gets the same bytes.
+    pub fn redeem(&self, handle: &Handle, url: &str) -> Result<PaymentHeader, ClientFault> {
+        match self.ask(&GlueAsk::Redeem { handle: handle.clone(), url: url.to_owned() })? {
+            GlueReply::Redeemed { header } => Ok(header),
+            _ => Err(ClientFault::OtherVersion),
+        }
+    }
+
+    /// Tells what came back after the header was sent, or that nothing did.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientFault`]; the money stays counted.
+    pub fn report(&self, handle: &Handle, report: Report) -> Result<Receipt, ClientFault> {
+        match self.ask(&GlueAsk::Report { handle: handle.clone(), report })? {
+            GlueReply::Reported { receipt } => Ok(receipt),
+            _ => Err(ClientFault::OtherVersion),
+        }
+    }
+
+    fn noted(&self, ask: &GlueAsk) -> Result<(), ClientFault> {
+        match self.ask(ask)? {
+            GlueReply::Noted => Ok(()),
+            _ => Err(ClientFault::OtherVersion),
+        }
+    }
+
+    /// Asks and waits up to a minute for the reply.
+    fn ask(&self, ask: &GlueAsk) -> Result<GlueReply, ClientFault> {
+        match exchange(&self.stream, ask, Some(REPLY_DEADLINE))? {
+            GlueReply::Fault { code, message } => Err(ClientFault::Said { code, message }),
+            reply => Ok(reply),
+        }
+    }
+}
+
 fn open(path: &Path) -> Result<UnixStream, ClientFault> {
     socket::connect(path, guarded::our_uid()).map_err(|fault| match fault {
         SocketFault::System { source, .. }
@@ -162,7 +268,7 @@ const fn told(setting: Setting) -> &'static str {
 
 const fn deadline(ask: &AgentAsk) -> Option<Duration> {
     match ask {
-        AgentAsk::Claim { .. } => None,
+        AgentAsk::Claim { .. } | AgentAsk::Attach { .. } => None,
         _ => Some(REPLY_DEADLINE),
     }
 }
@@ -205,10 +311,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_claim_may_take_longer_than_a_minute() {
+    fn only_what_is_held_back_may_take_longer_than_a_minute() {
         let site = Site::parse("https://api.example.com/").unwrap();
         let errand = Errand::new(site, Method::Get);
         assert_eq!(deadline(&AgentAsk::Claim { errand: errand.clone() }), None);
+        let handle = Handle::from_random([1; 24]);
+        assert_eq!(deadline(&AgentAsk::Attach { handle, open: bursar_policy::PageOpening::Wait }), None);
         assert_eq!(deadline(&AgentAsk::Quote { errand, terms: None }), Some(REPLY_DEADLINE));
         assert_eq!(deadline(&AgentAsk::Hello { protocol: PROTOCOL, session: None }), Some(REPLY_DEADLINE));
     }

@@ -13,7 +13,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 /// Every step at which a process can be killed, in the order of one purchase: one between every two effects that
 /// outlive the process. The first word says whose process it is.
-pub const FAILPOINTS: [&str; 16] = [
+pub const FAILPOINTS: [&str; 21] = [
     // The purchase id is bound in the open transaction, not yet on the disk.
     "vault-claim-bound",
     // The claim was answered and no byte has gone to the seller.
@@ -22,6 +22,16 @@ pub const FAILPOINTS: [&str; 16] = [
     "vault-exposed-uncommitted",
     // The row is on the disk, nothing is signed.
     "vault-exposed-committed",
+    // The row is held for a browser, its transaction open.
+    "vault-held-uncommitted",
+    // The money is set aside on the disk, nobody has the handle.
+    "vault-held-committed",
+    // The handle arrived, the model has not heard of it.
+    "serve-held",
+    // The handle is redeemed and the row exposed, the transaction open.
+    "vault-redeemed-uncommitted",
+    // The handle is redeemed on the disk, nothing is signed.
+    "vault-redeemed-committed",
     // A signature exists in memory only.
     "vault-signed",
     // The signature is on the row, its transaction open.

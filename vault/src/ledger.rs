@@ -18,6 +18,7 @@ mod claim;
 
 mod approval;
 mod authorize;
+mod handle;
 mod standing;
 
 mod prove;
@@ -25,6 +26,7 @@ mod purse;
 mod quote;
 mod recall;
 mod refused;
+mod release;
 mod report;
 mod sweep;
 
@@ -61,14 +63,15 @@ pub use self::authorize::{Ask, Counted};
 pub use self::claim::{CLAIMS_MAX, Claim, ClaimGuard};
 pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
 pub use self::fault::LedgerFault;
+pub use self::handle::{Drawn, HANDLE_LIFE_S, Handled, Held, Prepared, Redeemed, Redeemer, Unredeemable};
 pub use self::open::{KeyFile, LedgerPlace};
 pub use self::prove::{Doubt, Moved};
 pub use self::purse::Holding;
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{REFUSED_A_MINUTE_MAX, Source};
-pub use self::resume::Resume;
+pub use self::resume::Meant;
 pub use self::session::{Session, SessionOpened};
-pub use self::states::{EXPIRY_MARGIN_S, Exposed, Held, NotSigned, Reservation, RowState};
+pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};
 
 use self::writer::{Answer, Shared, Writer};
@@ -108,7 +111,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted. A ledger
+    /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted, except what
+    /// was only held: its handles are over. A ledger
     /// that is older than it was, put back from a copy, starts latched.
     ///
     /// # Errors
@@ -138,6 +142,7 @@ impl Ledger {
             _lock: lock,
         };
         ledger.note(Event::new(EventKind::Opened, concat!("bursar-vault ", env!("CARGO_PKG_VERSION"))));
+        ledger.end_handles();
         Ok(ledger)
     }
 

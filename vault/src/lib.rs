@@ -12,12 +12,14 @@ pub mod protocol;
 pub mod guarded;
 pub mod profile;
 pub mod rules_file;
+pub mod secret_store;
 pub mod secrets;
 
 pub mod clock;
 pub mod failpoint;
 pub mod ledger;
 
+pub mod blank;
 pub mod keystore;
 pub mod passphrase;
 pub mod setup;
@@ -28,9 +30,12 @@ pub mod chain;
 
 mod agent;
 pub mod client;
+mod desk;
+mod glue;
 mod operator;
 pub mod process;
 mod server;
+mod signing;
 pub mod socket;
 mod status;
 mod vault;

@@ -1,7 +1,9 @@
 //! The conversation with a human at a terminal. Must never widen a right without the operator's passphrase.
 
+mod secrets;
+
 use crate::guarded;
-use crate::ledger::{Decided, Event, EventKind, LedgerFault, Resume, SessionOpened};
+use crate::ledger::{Decided, Event, EventKind, LedgerFault, Meant, SessionOpened};
 use crate::passphrase::{PassphraseFault, Proven};
 use crate::protocol::{
     ApprovalState, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase,
@@ -11,7 +13,7 @@ use crate::rules_file::{self, RulesFile};
 use crate::server::{Conversation, Then};
 use crate::status::{Needs, next_step};
 use crate::vault::{Ended, Vault};
-use crate::wallet::UnlockFault;
+use crate::wallet::{Opened, UnlockFault};
 use bursar_policy::rules::MandateNeed;
 use bursar_policy::{ApprovalId, Digest, Mandate, Money, PaymentId, Quoted, SessionId, SessionName};
 use serde::Serialize;
@@ -97,12 +99,18 @@ impl OperatorConversation {
         fault
     }
 
-    /// `seen` are the rules that the person was shown. The key is held only under rules that were agreed to.
-    fn unlock(&self, passphrase: &Passphrase, seen: Option<Digest>) -> Result<OperatorReply, Trouble> {
-        let opened = self.vault.wallet.open(passphrase, Instant::now()).map_err(|fault| match fault {
+    /// The key, opened with the operator's passphrase for one ask. A wrong one goes into the log.
+    fn opened(&self, passphrase: &Passphrase) -> Result<Opened, Trouble> {
+        let opened = self.vault.wallet.open(passphrase, Instant::now());
+        Ok(opened.map_err(|fault| match fault {
             UnlockFault::Operator(fault) => UnlockFault::Operator(self.noted(fault)),
             other => other,
-        })?;
+        })?)
+    }
+
+    /// `seen` are the rules that the person was shown. The key is held only under rules that were agreed to.
+    fn unlock(&self, passphrase: &Passphrase, seen: Option<Digest>) -> Result<OperatorReply, Trouble> {
+        let opened = self.opened(passphrase)?;
         let rules = self.vault.rules();
         if !self.vault.are_accepted(&rules) && seen != Some(rules.digest) {
             let told = "the rules changed since you last agreed to them; look through them and unlock again";
@@ -178,19 +186,13 @@ impl OperatorConversation {
     }
 
     fn resume(&self, _by: Proven, whom: &str) -> Result<OperatorReply, Trouble> {
-        match self.vault.ledger.resume(whom, &self.vault.rules().rules)? {
-            Resume::Lifted(resumed) => Ok(OperatorReply::Resumed(Box::new(resumed))),
-            Resume::Nobody => {
-                let whom = Quoted::of(whom);
-                let message =
-                    format!("no host and no payee is known as `{whom}`; name one as `bursar status` lists it");
-                Err(Trouble { code: "resume_unknown", message })
-            }
-            Resume::Several(known) => {
-                let message = format!("several are meant: name one of `{}`", known.join("`, `"));
-                Err(Trouble { code: "resume_several", message })
-            }
-        }
+        let lifted = self.vault.ledger.resume(whom, &self.vault.rules().rules)?;
+        Ok(OperatorReply::Resumed(Box::new(the_one(whom, lifted)?)))
+    }
+
+    fn resumable(&self, whom: &str) -> Result<OperatorReply, Trouble> {
+        let found = self.vault.ledger.resumable(whom, &self.vault.rules().rules)?;
+        Ok(OperatorReply::Resumable(Box::new(the_one(whom, found)?)))
     }
 
     fn on_disk(&self) -> Result<RulesFile, Trouble> {
@@ -268,6 +270,7 @@ impl OperatorConversation {
             denied: overview.denied,
             chains: self.vault.watch.view(&self.vault.ledger, &rules.rules)?,
             approvals_waiting: overview.approvals_waiting,
+            secrets_missing: self.secrets_missing(),
             rules_digest: rules.digest,
             rules_changed: !on_disk.is_ok_and(|bytes| Digest::of(&bytes) == rules.digest),
             now_s: overview.now_s,
@@ -338,12 +341,16 @@ impl OperatorConversation {
                 Ok(OperatorReply::Against(self.vault.ledger.against(session, *errand, asked, &rules.rules)?))
             }
             OperatorAsk::Unlatch { passphrase } => self.unlatch(self.prove(&passphrase)?),
+            OperatorAsk::Resumable { whom } => self.resumable(&whom),
             OperatorAsk::Resume { whom, passphrase } => self.resume(self.prove(&passphrase)?, &whom),
             OperatorAsk::Rules { which } => self.rules(which),
             OperatorAsk::ReloadRules { rules, passphrase } => self.reload(rules, self.prove(&passphrase)?),
             OperatorAsk::Approvals => self.approvals(),
             OperatorAsk::Approve { id, binding, passphrase } => self.approve(self.prove(&passphrase)?, id, binding),
             OperatorAsk::Deny { id } => self.deny(id),
+            OperatorAsk::SecretSet { name, value, passphrase } => self.set_secret(name, value, &passphrase),
+            OperatorAsk::SecretList => self.list_secrets(),
+            OperatorAsk::SecretRemove { name, passphrase } => self.remove_secret(&name, &passphrase),
             OperatorAsk::Reconcile => self.reconcile(),
             OperatorAsk::Shutdown => {
                 self.vault.end(Ended::Asked);
@@ -369,6 +376,22 @@ impl Conversation for OperatorConversation {
 
     fn fault(code: &str, message: String) -> OperatorReply {
         OperatorReply::Fault { code: code.to_owned(), message }
+    }
+}
+
+/// The one whom a person meant by `whom`.
+fn the_one<T>(whom: &str, meant: Meant<T>) -> Result<T, Trouble> {
+    match meant {
+        Meant::One(found) => Ok(found),
+        Meant::Nobody => {
+            let whom = Quoted::of(whom);
+            let message = format!("no host and no payee is known as `{whom}`; name one as `bursar status` lists it");
+            Err(Trouble { code: "resume_unknown", message })
+        }
+        Meant::Several(known) => {
+            let message = format!("several are meant: name one of `{}`", known.join("`, `"));
+            Err(Trouble { code: "resume_several", message })
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::agent::AgentConversation;
 use crate::chain::{self, Chains, Watch};
 use crate::clock::{MachineTime, TimeSource};
 use crate::failpoint;
+use crate::glue::GlueConversation;
 use crate::guarded::GuardFault;
 use crate::keystore::{Keystore, KeystoreFault};
 use crate::ledger::{Event, EventKind, Ledger, LedgerFault};
@@ -32,6 +33,8 @@ pub use crate::vault::Ended;
 const AGENTS_MAX: usize = 256;
 /// The most operators at once: a room of their own, which agents cannot fill.
 const OPERATORS_MAX: usize = 16;
+/// The most browsers' glues at once, one a session.
+const GLUES_MAX: usize = 32;
 /// How often expired payments are looked for.
 const SWEEP_PAUSE: Duration = Duration::from_secs(5);
 /// How long a vault that `serve` started stays when nothing is open.
@@ -86,7 +89,7 @@ pub enum StartFault {
 /// Runs a vault in this process until a signal, the operator or idleness ends it. What chains show is asked by way of
 /// `chains`.
 ///
-/// Ready is told by the agent socket accepting; by then the operator socket does too.
+/// Ready is told by the agent socket accepting; by then the others do too.
 ///
 /// # Errors
 ///
@@ -124,13 +127,18 @@ pub fn start(
     unlock_from_file(&vault);
 
     let operator_sock = socket::bind(&profile.operator_sock())?;
+    let glue_sock = socket::bind(&profile.glue_sock())?;
     let agent_sock = socket::bind(&profile.agent_sock())?;
     let system = |doing| move |source| StartFault::System { doing, source };
-    let (for_operators, for_agents) = (Arc::clone(&vault), Arc::clone(&vault));
+    let (for_operators, for_glues, for_agents) = (Arc::clone(&vault), Arc::clone(&vault), Arc::clone(&vault));
     let operators = Door::open(operator_sock, &profile.operator_sock(), OPERATORS_MAX, move |_peer| {
         OperatorConversation::new(Arc::clone(&for_operators))
     })
     .map_err(system("start a thread for the operator socket"))?;
+    let glues = Door::open(glue_sock, &profile.glue_sock(), GLUES_MAX, move |peer| {
+        GlueConversation::new(Arc::clone(&for_glues), peer)
+    })
+    .map_err(system("start a thread for the glue socket"))?;
     let agents = Door::open(agent_sock, &profile.agent_sock(), AGENTS_MAX, move |peer| {
         AgentConversation::new(Arc::clone(&for_agents), peer)
     })
@@ -145,7 +153,7 @@ pub fn start(
         .name("chain".to_owned())
         .spawn(move || chain::watch(&watched))
         .map_err(system("start a thread for the chains"))?;
-    Ok(Running { vault, agents, operators, workers: vec![sweeper, watcher] })
+    Ok(Running { vault, agents, glues, operators, workers: vec![sweeper, watcher] })
 }
 
 /// A vault that serves. Dropping it ends it in order.
@@ -153,6 +161,7 @@ pub fn start(
 pub struct Running {
     vault: Arc<Vault>,
     agents: Door,
+    glues: Door,
     operators: Door,
     workers: Vec<JoinHandle<()>>,
 }
@@ -177,6 +186,7 @@ impl Running {
         self.vault.end(Ended::Asked);
         self.vault.watch.hang_up();
         self.agents.close();
+        self.glues.close();
         self.operators.close();
         for worker in workers {
             if worker.join().is_err() {

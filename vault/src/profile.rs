@@ -225,6 +225,12 @@ impl Profile {
         self.home.join("operator.attempts")
     }
 
+    /// The operator's secrets for sellers and the proxy, encrypted.
+    #[must_use]
+    pub fn secrets(&self) -> PathBuf {
+        self.home.join("secrets.json")
+    }
+
     /// The digest of the rules that the operator agreed to last.
     #[must_use]
     pub fn accepted_rules(&self) -> PathBuf {
@@ -278,6 +284,12 @@ impl Profile {
     #[must_use]
     pub fn operator_sock(&self) -> PathBuf {
         self.run_dir().join("operator.sock")
+    }
+
+    /// The socket for a browser's glue.
+    #[must_use]
+    pub fn glue_sock(&self) -> PathBuf {
+        self.run_dir().join("glue.sock")
     }
 }
 

@@ -1,24 +1,34 @@
 //! What crosses the vault's sockets: frames and the messages in them. Must never hold a key, and judges nothing.
 //!
 //! A conversation is strictly one ask, one reply. The agent socket knows [`AgentAsk`], the operator socket
-//! [`OperatorAsk`]; neither understands the other's words, so a right cannot be reached through the wrong door.
+//! [`OperatorAsk`], the glue socket [`GlueAsk`]; none understands another's words, so a right cannot be reached through
+//! the wrong door.
 
 pub mod agent;
 pub mod chain;
 pub mod frame;
+pub mod glue;
+pub mod lost;
 pub mod operator;
+pub mod secret;
 
 pub use agent::{
-    AgentAsk, AgentReply, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt, Report, RowState,
-    SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
+    AgentAsk, AgentReply, Attached, AttachedHow, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt,
+    Report, RowState, SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
 };
 pub use chain::{BalanceView, ChainOutcome, ChainProof, ChainVerdict, ChainView, EndpointView, Reconciled};
+pub use glue::{Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName, PaymentHeader};
+pub use lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 pub use operator::{
-    ApprovalState, ApprovalView, LogEntry, Lost, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome,
-    Passphrase, PastPayment, PaymentDetail, Quarantine, Resumed, WhichRules,
+    ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PastPayment,
+    PaymentDetail, WhichRules,
+};
+pub use secret::{
+    Passphrase, Released, ReleasedHeader, SECRET_MAX_BYTES, SECRET_MIN_BYTES, SecretList, SecretValue,
+    SecretValueFault, SecretView,
 };
 
-/// The version both sockets speak. A `Hello` with another number is answered with the fault `protocol_version`.
+/// The version that every socket speaks. A `Hello` with another number is answered with the fault `protocol_version`.
 pub const PROTOCOL: u16 = 6;
 
 /// The longest envelope a row may carry, in bytes. The vault stores it for a re-send and never parses it.

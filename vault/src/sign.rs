@@ -8,7 +8,9 @@ use crate::ledger::Exposed;
 use bursar_policy::{Address, Amount, Asset, Authorization, ChainId, Domain};
 use core::fmt;
 use core::str::FromStr;
+use hkdf::Hkdf;
 use k256::ecdsa::{RecoveryId, SigningKey, VerifyingKey};
+use sha2::Sha256;
 use sha3::{Digest as _, Keccak256};
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -83,7 +85,16 @@ impl Key {
         self.address
     }
 
-    /// The secret bytes, for the keystore only.
+    /// The key that the operator's secrets are sealed under: HKDF-SHA-256 (RFC 5869) of the secret bytes. From it nobody
+    /// gets back to this key.
+    pub(crate) fn for_secrets(&self) -> Option<Zeroizing<[u8; 32]>> {
+        let mut derived = Zeroizing::new([0_u8; 32]);
+        let hkdf = Hkdf::<Sha256>::new(None, self.secret().as_slice());
+        hkdf.expand(b"bursar secrets 1", derived.as_mut()).ok()?;
+        Some(derived)
+    }
+
+    /// The secret bytes, for the keystore and [`Key::for_secrets`] only.
     pub(crate) fn secret(&self) -> Zeroizing<[u8; 32]> {
         let mut bytes = Zeroizing::new([0_u8; 32]);
         let mut scalar = self.signing.to_bytes();

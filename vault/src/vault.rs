@@ -1,11 +1,13 @@
 //! What every conversation of a running vault shares. Must never decide anything: it holds, and tells when to end.
 
 use crate::chain::Watch;
+use crate::desk::Desk;
 use crate::guarded;
 use crate::ledger::Ledger;
 use crate::passphrase::PassphraseFault;
 use crate::profile::Profile;
 use crate::rules_file::RulesFile;
+use crate::secret_store::SecretStore;
 use crate::wallet::Wallet;
 use bursar_policy::Setting;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
@@ -18,6 +20,8 @@ pub(crate) struct Vault {
     pub(crate) ledger: Ledger,
     pub(crate) wallet: Wallet,
     pub(crate) watch: Watch,
+    pub(crate) secrets: SecretStore,
+    pub(crate) desk: Arc<Desk>,
     rules: RwLock<Arc<RulesFile>>,
     ending: Mutex<Option<Ended>>,
     ended: Condvar,
@@ -37,11 +41,14 @@ pub enum Ended {
 
 impl Vault {
     pub(crate) fn new(profile: Profile, ledger: Ledger, wallet: Wallet, rules: RulesFile, watch: Watch) -> Self {
+        let secrets = SecretStore::new(profile.secrets(), profile.setting(), ledger.id().to_owned());
         Self {
             profile,
             ledger,
+            secrets,
             wallet,
             watch,
+            desk: Arc::default(),
             rules: RwLock::new(Arc::new(rules)),
             ending: Mutex::new(None),
             ended: Condvar::new(),

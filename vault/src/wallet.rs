@@ -42,6 +42,13 @@ pub(crate) enum UnlockFault {
     },
 }
 
+impl Opened {
+    /// The key, for what it seals beside payments.
+    pub(crate) const fn key(&self) -> &Key {
+        &self.0
+    }
+}
+
 impl Wallet {
     pub(crate) const fn new(keystore: Keystore, gatekeeper: Gatekeeper, passphrase_file: PathBuf) -> Self {
         Self { keystore, gatekeeper, passphrase_file, key: Mutex::new(None) }

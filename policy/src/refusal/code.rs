@@ -65,6 +65,8 @@ kinds! {
         "wait for the running purchases to end";
     OutsideHours "outside_hours" Validation Own
         "wait for the hours in which payments are made, or change hours and days in the rules";
+    SecretMissing "secret_missing" Validation Own
+        "store it with `bursar secret set`, or take it out of the rules";
     UrlInvalid "url_invalid" Validation Own
         "correct the URL";
     HttpsRequired "https_required" Security Own

@@ -30,6 +30,9 @@ pub(super) fn write(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Res
         }
         R::TooManyInFlight => out.write_str("too many purchases are running at once"),
         R::OutsideHours { hours } => write!(out, "payments are made {hours} only"),
+        R::SecretMissing { name } => {
+            write!(out, "the secret `{name}`, which the rules name for this request, is not stored")
+        }
         R::UrlInvalid { why } => out.write_str(why),
         R::HttpsRequired => out.write_str("the URL is not https"),
         R::HostNotAllowed { origin } => write!(out, "no host rule covers `{origin}`"),

@@ -12,7 +12,7 @@ use super::content::{Keeping, body_cap_of, fields_of};
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
-use super::{AllowedAsset, Breaker, Caution, Network, Recipients, RuleFault, Rules};
+use super::{AllowedAsset, Breaker, Caution, Network, Recipients, RuleFault, Rules, secrets};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
 use crate::chain::{Address, AssetId, ChainId};
@@ -130,6 +130,7 @@ impl Rules {
             body_limit_bytes: SENT_BYTES.default,
             body_cap_bytes: self.body_cap_bytes,
             headers: Vec::new(),
+            secret_headers: Vec::new(),
             max_unresolved: self.max_unresolved,
             tags: Vec::new(),
             caution,
@@ -187,6 +188,7 @@ impl Rules {
             body_limit_bytes: size("body_limit", host.body_limit, SENT_BYTES)?,
             body_cap_bytes: body_cap_of(&host, self.body_cap_bytes)?,
             tags: marked(&host),
+            secret_headers: secrets::headers_of(&host)?,
             headers: host.headers,
             path: host.path,
             resource_hosts: host.resource_hosts,

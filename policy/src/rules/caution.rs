@@ -6,6 +6,7 @@ use super::RuleFault;
 use super::build::{Range, ceilings_of, within};
 use super::draft::{FirstPayee, HostDraft, OnChange, PaymentDraft};
 use crate::money::{Currency, Money};
+use crate::quantity::Percent;
 
 /// `unusual_price`: least and most; there is no default.
 const UNUSUAL: Range = Range { default: 0, least: 2, most: 1_000_000 };
@@ -17,6 +18,7 @@ pub struct Caution {
     first_payee: Option<FirstPayee>,
     on_change: OnChange,
     unusual_times: Option<u32>,
+    price_rise: Option<Percent>,
     approve_over: BTreeMap<Currency, Money>,
 }
 
@@ -28,6 +30,7 @@ impl Caution {
             first_payee: payment.allow_any_recipient.then(|| payment.first_payee.unwrap_or(FirstPayee::Pin)),
             on_change: payment.on_change.unwrap_or_default(),
             unusual_times: unusual(payment.unusual_price)?,
+            price_rise: payment.price_rise,
             approve_over: payment.approve_over.as_ref().map_or(Ok(BTreeMap::new()), ceilings_of)?,
         })
     }
@@ -49,6 +52,7 @@ impl Caution {
             first_payee,
             on_change: host.on_change.unwrap_or(self.on_change),
             unusual_times: unusual(host.unusual_price)?.or(self.unusual_times),
+            price_rise: host.price_rise.or(self.price_rise),
             approve_over: host.approve_over.as_ref().map_or_else(|| Ok(self.approve_over.clone()), ceilings_of)?,
         })
     }
@@ -69,6 +73,12 @@ impl Caution {
     #[must_use]
     pub const fn unusual_times(&self) -> Option<u32> {
         self.unusual_times
+    }
+
+    /// How far above its first price the same request may cost; `None` when it may cost anything.
+    #[must_use]
+    pub const fn price_rise(&self) -> Option<Percent> {
+        self.price_rise
     }
 
     /// Above what price in `currency` a person looks.

@@ -18,8 +18,9 @@ use crate::limit::{Limit, OwnLimit};
 use crate::money::Money;
 use crate::path_prefix::PathPrefix;
 use crate::pointer::Pointer;
-use crate::quantity::{ByteSize, Span};
+use crate::quantity::{ByteSize, Percent, Span};
 use crate::request_header::HeaderName;
+use crate::secret::{SecretHeader, SecretName};
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
 
@@ -121,6 +122,9 @@ pub struct PaymentDraft {
     /// How many times the usual price of a host is unusual, so that a person looks; no price is by default.
     #[serde(default)]
     pub unusual_price: Option<u32>,
+    /// How far the price of the same request may rise above its first one before a person looks; any far by default.
+    #[serde(default)]
+    pub price_rise: Option<Percent>,
     /// Above what price a person looks; none by default.
     #[serde(default)]
     pub approve_over: Option<Ceilings>,
@@ -238,6 +242,9 @@ pub struct HostDraft {
     /// `unusual_price` for this host, in place of that of `[payment]`.
     #[serde(default)]
     pub unusual_price: Option<u32>,
+    /// `price_rise` for this host, in place of that of `[payment]`.
+    #[serde(default)]
+    pub price_rise: Option<Percent>,
     /// `approve_over` for this host, in place of that of `[payment]`.
     #[serde(default)]
     pub approve_over: Option<Ceilings>,
@@ -250,6 +257,9 @@ pub struct HostDraft {
     /// The headers that the caller may choose; none by default.
     #[serde(default)]
     pub headers: Vec<HeaderName>,
+    /// The headers that carry secrets of the operator; none by default.
+    #[serde(default)]
+    pub secret_headers: Vec<SecretHeader>,
     /// The largest body that may be sent; 64 KiB by default, 1 MiB at most.
     #[serde(default)]
     pub body_limit: Option<ByteSize>,
@@ -310,6 +320,9 @@ pub struct NetworkDraft {
     /// The proxy through which sellers are reached, by CONNECT; none by default.
     #[serde(default)]
     pub proxy: Option<Origin>,
+    /// The secret that the proxy wants: a user name, a colon and a password.
+    #[serde(default)]
+    pub proxy_secret: Option<SecretName>,
     /// The file name, inside the profile's folder, of one more certificate authority (PEM) that a corporate network
     /// needs.
     #[serde(default)]

@@ -60,6 +60,15 @@ pub enum RuleFault {
     /// A proxy that is spoken to in another way.
     #[error("the proxy `{0}` is not plain http; write `http://`, its name and its port")]
     Proxy(Origin),
+    /// A secret for a proxy that there is not.
+    #[error("`proxy_secret` of [network] is for a `proxy`; name one, or remove it")]
+    IdleProxySecret,
+    /// A secret for a seller that is spoken to in plain http.
+    #[error("the host `{0}` has `secret_headers` and is not https; a secret is never sent in the clear")]
+    SecretInTheClear(Origin),
+    /// More secret headers than anybody needs.
+    #[error("the host `{0}` has more than 4 `secret_headers`; remove some")]
+    ManySecretHeaders(Origin),
     /// A certificate file outside the profile's folder.
     #[error("`extra_ca` is `{}`; it must be a plain file name inside the profile's folder", .0.escape_debug())]
     ExtraCaFile(String),

@@ -12,6 +12,7 @@ use crate::money::{Currency, Money};
 use crate::path_prefix::{self, PathPrefix};
 use crate::pointer::Pointer;
 use crate::request_header::HeaderName;
+use crate::secret::SecretHeader;
 use crate::site::{Host, Origin};
 use crate::tag::Tag;
 
@@ -84,6 +85,7 @@ pub struct HostRule {
     pub(super) body_limit_bytes: u64,
     pub(super) body_cap_bytes: u64,
     pub(super) headers: Vec<HeaderName>,
+    pub(super) secret_headers: Vec<SecretHeader>,
     pub(super) max_unresolved: u32,
     pub(super) tags: Vec<Tag>,
     pub(super) caution: Caution,
@@ -173,6 +175,12 @@ impl HostRule {
     #[must_use]
     pub fn headers(&self) -> &[HeaderName] {
         &self.headers
+    }
+
+    /// The headers that carry secrets of the operator. No caller can choose one of them.
+    #[must_use]
+    pub fn secret_headers(&self) -> &[SecretHeader] {
+        &self.secret_headers
     }
 
     /// The largest body that may be sent, in bytes.

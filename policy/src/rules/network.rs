@@ -10,6 +10,7 @@ use super::fault::RuleFault;
 use crate::address_block::AddressBlock;
 use crate::address_class::{AddressClass, classify};
 use crate::refusal::Refusal;
+use crate::secret::SecretName;
 use crate::site::{Origin, Scheme};
 
 /// Which addresses may be dialled, beside what the tables of special addresses say.
@@ -18,22 +19,26 @@ pub struct Network {
     deny: Vec<AddressBlock>,
     allow: Option<Vec<AddressBlock>>,
     proxy: Option<Origin>,
+    proxy_secret: Option<SecretName>,
     extra_ca: Option<String>,
 }
 
 impl Network {
     pub(super) fn new(draft: NetworkDraft) -> Result<Self, RuleFault> {
-        let NetworkDraft { deny, allow, proxy, extra_ca } = draft;
+        let NetworkDraft { deny, allow, proxy, proxy_secret, extra_ca } = draft;
         check_twice("deny", deny.iter())?;
         check_twice("allow", allow.iter().flatten())?;
         if let Some(proxy) = proxy.as_ref().filter(|proxy| proxy.scheme != Scheme::Http) {
             return Err(RuleFault::Proxy(proxy.clone()));
         }
+        if proxy.is_none() && proxy_secret.is_some() {
+            return Err(RuleFault::IdleProxySecret);
+        }
         if let Some(name) = extra_ca.as_ref().filter(|name| !is_plain_file_name(name)) {
             return Err(RuleFault::ExtraCaFile(name.clone()));
         }
         match allow.iter().flatten().find(|block| !block.is_public_at_its_edges()) {
-            None => Ok(Self { deny, allow, proxy, extra_ca }),
+            None => Ok(Self { deny, allow, proxy, proxy_secret, extra_ca }),
             Some(block) => Err(RuleFault::AllowedNotPublic(*block)),
         }
     }
@@ -54,6 +59,12 @@ impl Network {
     #[must_use]
     pub const fn proxy(&self) -> Option<&Origin> {
         self.proxy.as_ref()
+    }
+
+    /// The secret with the user name and password that the proxy wants. It is sent to the proxy alone.
+    #[must_use]
+    pub const fn proxy_secret(&self) -> Option<&SecretName> {
+        self.proxy_secret.as_ref()
     }
 
     /// The file name, inside the profile's folder, of one more certificate authority.
@@ -131,6 +142,24 @@ mod tests {
         ] {
             assert_eq!(code(&both, ip, on_loopback), told, "{ip} {on_loopback}");
         }
+    }
+
+    #[test]
+    fn what_the_rules_say_is_told_as_they_say_it() {
+        let proxy: Origin = "http://proxy.corp.example:3128".parse().unwrap();
+        let draft = NetworkDraft {
+            deny: vec!["203.0.113.0/24".parse().unwrap()],
+            allow: Some(vec!["93.184.216.34".parse().unwrap()]),
+            proxy: Some(proxy.clone()),
+            proxy_secret: Some("gate".parse().unwrap()),
+            extra_ca: Some("corp.pem".into()),
+        };
+        let told = Network::new(draft.clone()).unwrap();
+        assert_eq!((told.deny(), told.allow()), (draft.deny.as_slice(), draft.allow.as_deref()));
+        assert_eq!((told.proxy(), told.extra_ca()), (Some(&proxy), Some("corp.pem")));
+        assert_eq!(told.proxy_secret(), draft.proxy_secret.as_ref());
+        let silent = Network::default();
+        assert_eq!((silent.deny(), silent.allow(), silent.proxy(), silent.extra_ca()), (&[][..], None, None, None));
     }
 
     #[test]

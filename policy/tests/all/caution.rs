@@ -9,7 +9,7 @@ use crate::builders::*;
 
 /// A host that was paid with everything that `facts` say.
 fn friend() -> Acquaintance {
-    Acquaintance { paid_before: true, payee: true, network: true, asset: true, usual: None, looks_like: None }
+    Acquaintance { paid_before: true, payee: true, network: true, asset: true, ..Acquaintance::default() }
 }
 
 fn seen(spoil: impl Fn(&mut Draft), known: &Acquaintance) -> Vec<Concern> {
@@ -88,6 +88,10 @@ fn each_concern_is_told_with_what_it_is_about() {
             "the price `0.05 USD` is far above what is usual for this host, `0.01 USD`",
         ),
         (
+            Concern::PriceRisen { asked, first: usual },
+            "the price `0.05 USD` is far above what the same request cost first, `0.01 USD`",
+        ),
+        (
             Concern::OverThreshold { asked, threshold },
             "the price `0.05 USD` is above `0.02 USD`, from where on a person looks",
         ),
@@ -129,6 +133,25 @@ fn unusual_is_above_so_many_times_the_mean() {
     assert_eq!(seen(times_five, &friend()), [], "nothing is usual yet");
     assert_eq!(usual_price(money("0.30 USD"), 2), None);
     assert_eq!(usual_price(money("0.30 USD"), 3), Some(money("0.10 USD")));
+}
+
+#[test]
+fn risen_is_above_the_first_price_and_so_many_hundredths_of_it() {
+    let may_rise = |draft: &mut Draft| draft.payment.price_rise = Some("25%".parse().unwrap());
+    let first_was = |first: &str| Acquaintance { first_price: Some(money(first)), ..friend() };
+    assert_eq!(seen(may_rise, &first_was("0.008 USD")), [], "a cent is a quarter more than eight tenths of one");
+    let (asked, first) = (money("0.01 USD"), money("0.007999 USD"));
+    assert_eq!(seen(may_rise, &first_was("0.007999 USD")), [Concern::PriceRisen { asked, first }]);
+    assert_eq!(seen(may_rise, &first_was("0.02 USD")), [], "it became cheaper");
+    assert_eq!(seen(may_rise, &friend()), [], "it was never paid for");
+    assert_eq!(seen(|_| {}, &first_was("0.000001 USD")), [], "the rules do not ask");
+    let own = |draft: &mut Draft| {
+        may_rise(draft);
+        draft.hosts[0].price_rise = Some("26%".parse().unwrap());
+    };
+    assert_eq!(seen(own, &first_was("0.007999 USD")), [], "the host has a word of its own");
+    let beyond = Acquaintance { first_price: Some(Money::new(Currency::USD, u128::MAX)), ..friend() };
+    assert_eq!(seen(may_rise, &beyond), [], "no price is above what cannot be counted");
 }
 
 #[test]
@@ -176,13 +199,16 @@ fn a_host_has_its_own_word_on_each() {
 }
 
 fn acquaintance() -> impl Strategy<Value = Acquaintance> {
-    (any::<[bool; 4]>(), prop::option::of(0..100_000_u128), any::<bool>()).prop_map(|(known, usual, alike)| {
+    let price = || prop::option::of(0..100_000_u128);
+    (any::<[bool; 4]>(), price(), price(), any::<bool>()).prop_map(|(known, usual, first, alike)| {
+        let dollars = |units: u128| Money::new(Currency::USD, units * 1_000_000_000_000);
         Acquaintance {
             paid_before: known[0],
             payee: known[1],
             network: known[2],
             asset: known[3],
-            usual: usual.map(|units| Money::new(Currency::USD, units * 1_000_000_000_000)),
+            usual: usual.map(dollars),
+            first_price: first.map(dollars),
             looks_like: alike.then(|| "api.merchants.test".to_owned()),
         }
     })
@@ -201,6 +227,7 @@ proptest! {
     ) {
         let mut wary = draft();
         wary.payment.unusual_price = unusual;
+        wary.payment.price_rise = Some("20%".parse().unwrap());
         let rules = rules(wary);
         let with = |word: Word| {
             let mut standing = crate::admission::standing(&rules);

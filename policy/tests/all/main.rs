@@ -25,6 +25,7 @@ mod proofs;
 mod refusal_rows;
 mod rule_faults;
 mod second_gate;
+mod secrets;
 mod signing;
 mod visits;
 

@@ -104,7 +104,7 @@ fn each_kind_of_rule_refuses_both_by_itself() {
 }
 
 /// What tells of a mistake and of no danger: it refuses, and nothing else comes of it.
-const VALIDATION: [&str; 26] = [
+const VALIDATION: [&str; 27] = [
     "wallet_locked",
     "no_session",
     "session_expired",
@@ -112,6 +112,7 @@ const VALIDATION: [&str; 26] = [
     "quote_unknown",
     "too_many_in_flight",
     "outside_hours",
+    "secret_missing",
     "url_invalid",
     "body_not_allowed",
     "terms_unreadable",

@@ -56,6 +56,7 @@ fn rows() -> Vec<(&'static str, Row)> {
         )),
         ("too_many_in_flight", Elsewhere(Refusal::TooManyInFlight)),
         ("outside_hours", Hours("00:00-16:00")),
+        ("secret_missing", Elsewhere(Refusal::SecretMissing { name: "shop-key".parse().unwrap() })),
         ("url_invalid", Elsewhere(Site::parse("https://user@a.test/").unwrap_err().into())),
         ("https_required", Visit(errand_to("http://api.merchant.test/"))),
         ("host_not_allowed", Visit(errand_to("https://evil.test/"))),

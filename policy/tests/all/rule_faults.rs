@@ -396,6 +396,9 @@ fn a_person_is_asked_about_something_that_can_happen() {
     for odd in ["0", "1", "1000001"] {
         contradiction(&[("unusual_price", odd)], "", "give 2 to 1000000");
     }
+    for odd in ["20", "\"20\"", "\"0%\"", "\"1001%\""] {
+        assert!(parse(&file(&[("price_rise", odd)], ""), Setting::Real).is_err(), "{odd}");
+    }
     contradiction(&[("approve_over", "\"0 USD\"")], "", "allows nothing");
     contradiction(&[("approve_over", "\"1 EUR\"")], "", "in a currency that no listed asset is in");
     contradiction(&[("approve_over", "\"0.0000001 USD\"")], "", "is finer than the asset");
@@ -404,7 +407,7 @@ fn a_person_is_asked_about_something_that_can_happen() {
     contradiction(&[("quarantine", "\"59s\"")], "", "give 1m to 31d");
     contradiction(&[("quarantine_after", "0")], "", "give 1 to 1000");
     let host = "[[host]]\norigin = \"https://a.test\"\n";
-    for own in ["unusual_price = 1", "approve_over = \"0 USD\"", "no_recurring = \"367d\""] {
+    for own in ["unusual_price = 1", "price_rise = 20", "approve_over = \"0 USD\"", "no_recurring = \"367d\""] {
         assert!(parse(&file(&[], &format!("{host}{own}\n")), Setting::Real).is_err(), "{own}");
     }
 }

@@ -20,6 +20,9 @@ pub(super) fn of_payment(read: &Reading<'_>) -> Vec<Told> {
     if let Some(times) = draft.unusual_price {
         tell(format!("looks at a price above {times} times the usual one of a host"), "unusual_price");
     }
+    if let Some(rise) = draft.price_rise {
+        tell(format!("looks at a price more than {rise} above what the same request cost first"), "price_rise");
+    }
     if let Some(over) = &draft.approve_over {
         tell(format!("looks at a price above {}", joined(&over.0, "nothing")), "approve_over");
     }
@@ -58,6 +61,9 @@ pub(super) fn of_host(host: &HostDraft) -> String {
     }
     if let Some(times) = host.unusual_price {
         add(&format!("looks at a price above {times} times its usual one"));
+    }
+    if let Some(rise) = host.price_rise {
+        add(&format!("looks at a price more than {rise} above what the same request cost first"));
     }
     if let Some(over) = &host.approve_over {
         add(&format!("looks at a price above {}", joined(&over.0, "nothing")));

@@ -188,6 +188,9 @@ fn seller(host: &HostDraft) -> String {
     if !host.headers.is_empty() {
         says.push_str(&format!("; the model may set the headers {}", joined(&host.headers, "none")));
     }
+    if !host.secret_headers.is_empty() {
+        says.push_str(&format!("; it is sent the secrets in {}", joined(&host.secret_headers, "none")));
+    }
     if let Some(ceilings) = &host.max_per_payment {
         says.push_str(&format!("; a payment costs at most {}", joined(&ceilings.0, "nothing")));
     }
@@ -223,6 +226,9 @@ fn network(read: &Reading<'_>, told: &mut Vec<Told>) {
     }
     if let Some(proxy) = network.proxy() {
         tell(format!("is reached through the proxy {proxy}, which learns the address of each seller"), "proxy");
+    }
+    if let Some(secret) = network.proxy_secret() {
+        tell(format!("says the secret {{{secret}}} to the proxy, in the clear, and to no seller"), "proxy_secret");
     }
     if let Some(file) = network.extra_ca() {
         tell(format!("may prove who a seller is by the authority in `{file}` as well"), "extra_ca");

@@ -2,8 +2,10 @@
 
 mod limits;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use bursar_policy::rules::draft::HostDraft;
-use bursar_policy::{ContentMode, Method, Money, Tag};
+use bursar_policy::{Address, ContentMode, Method, Money, Tag};
 use bursar_vault::rules_file::{Place, Table};
 
 use super::{Reading, Told};
@@ -22,6 +24,7 @@ pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
     payees(read, &mut told);
     limits::of(read, &mut told);
     unresolved(read, &mut told);
+    shared_payees(read, &mut told);
     hosts(read, &mut told);
     super::chains::warn(read, &mut told);
     told
@@ -175,6 +178,35 @@ fn unresolved(read: &Reading<'_>, told: &mut Vec<Told>) {
     tell(read.draft.payment.max_unresolved, "one host or payee", Table::Payment);
     for (row, host) in read.draft.hosts.iter().enumerate() {
         tell(host.max_unresolved, &named(host), Table::Host(row));
+    }
+}
+
+/// Payees that several sellers share, where the rules say how many payments may be lost: each of them can have the payee
+/// shut for the others.
+fn shared_payees(read: &Reading<'_>, told: &mut Vec<Told>) {
+    let draft = &read.draft;
+    let of_host = draft.hosts.iter().position(|host| host.max_unresolved.is_some());
+    let place = match (draft.payment.max_unresolved, of_host) {
+        (Some(_), _) => payment(read, "max_unresolved"),
+        (None, Some(row)) => Some(read.lines.place(Table::Host(row), "max_unresolved")),
+        (None, None) => return,
+    };
+    let mut sellers: BTreeMap<&Address, BTreeSet<String>> = BTreeMap::new();
+    for host in draft.hosts.iter().filter(|host| !host.allow_any_recipient) {
+        let listed = host.recipients.as_ref().or(draft.payment.recipients.as_ref());
+        for payee in listed.into_iter().flatten() {
+            sellers.entry(payee).or_default().insert(host.origin.to_string());
+        }
+    }
+    let shared: Vec<_> = sellers.into_iter().filter(|(_, origins)| 1 < origins.len()).collect();
+    if let Some((payee, origins)) = shared.first() {
+        let says = format!(
+            "{} payees are shared by several hosts, such as {payee} by {}: what one of them loses counts against the payee \
+             and can shut it for the others; give each [[host]] its own `recipients`",
+            shared.len(),
+            origins.iter().take(2).cloned().collect::<Vec<_>>().join(" and ")
+        );
+        told.push(Told { about: "shared_payee", says, place });
     }
 }
 

@@ -34,6 +34,9 @@ struct Told {
     document: Vec<Row>,
     offers: Vec<OfferTold>,
     chosen: Option<Terms>,
+    /// The seller describes another method than the one that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_method: Option<String>,
     /// Why a person would look first, as far as the rules alone say so.
     a_person_looks: Vec<String>,
 }
@@ -70,9 +73,16 @@ pub(super) fn show(
     let Inspection { rules, verdict } = inspection;
     let places = Places::of(&rules, profile.setting(), &errand.site);
     let (exit, told) = match verdict {
-        Verdict::Judged { judgement, price, concerns } => {
+        Verdict::Judged { judgement, price, other_method, concerns } => {
             let (exit, told) = judged(&places, &judgement, price, counted);
-            (exit, Told { a_person_looks: concerns.iter().map(Concern::to_string).collect(), ..told })
+            let other_method = other_method.map(|other| {
+                format!(
+                    "The seller's terms describe a {} for this URL, and {} was asked.",
+                    other.documented, other.asked
+                )
+            });
+            let a_person_looks = concerns.iter().map(Concern::to_string).collect();
+            (exit, Told { other_method, a_person_looks, ..told })
         }
         Verdict::NothingToPay(sentence) => {
             (Exit::Done, Told::new("nothing_to_pay", format!("Nothing would be paid: {sentence}.")))
@@ -107,6 +117,7 @@ impl Told {
             document: Vec::new(),
             offers: Vec::new(),
             chosen: None,
+            other_method: None,
             a_person_looks: Vec::new(),
         }
     }
@@ -202,6 +213,9 @@ fn say(told: &Told, form: Form) -> Result<(), Stop> {
         table::say(&table::table(&["offer", "rule", "", "what was found", "in the rules"], &[], rows))?;
     }
     table::say(&told.message)?;
+    if let Some(other) = &told.other_method {
+        table::say(other)?;
+    }
     if !told.a_person_looks.is_empty() {
         table::say(&format!("A person looks first: {}.", told.a_person_looks.join("; ")))?;
     }

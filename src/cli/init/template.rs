@@ -108,6 +108,8 @@ const HOST_CHOICES: &str = "\
 # content = \"text\"
 # Tags that payments there carry, for limits of the scope `tag`; [[payee]] with `address` and `tags` does it for a payee.
 # tags = [\"data\"]
+# An API key that it wants, kept with `bursar secret set shop-key`:
+# secret_headers = [\"x-api-key: {shop-key}\"]
 # Payees of this seller alone:
 # recipients = [\"0x…\"]
 ";

@@ -14,6 +14,7 @@ pub(super) struct Known {
     hosts: HashMap<Origin, Facts>,
     names: BTreeSet<Host>,
     bought_s: HashMap<Digest, u64>,
+    first_price: HashMap<(Digest, Currency), Money>,
 }
 
 #[derive(Debug, Default)]
@@ -25,8 +26,8 @@ struct Facts {
 }
 
 impl Known {
-    /// What is known of the host of a payment with `facts`.
-    pub(super) fn of(&self, rules: &Rules, facts: &PaymentFacts) -> Acquaintance {
+    /// What is known of the host of a payment with `facts`, and of the request `subject` that it is for.
+    pub(super) fn of(&self, rules: &Rules, facts: &PaymentFacts, subject: Digest) -> Acquaintance {
         let Some(host) = self.hosts.get(facts.site.origin()) else {
             let name = facts.site.host();
             let alike = self.names.iter().find(|known| rules.allow_any_host() && are_alike(name, known));
@@ -39,6 +40,7 @@ impl Known {
             network: host.networks.contains(&facts.asset.chain),
             asset: host.assets.contains(&facts.asset),
             usual: paid.and_then(|(sum, count)| usual_price(*sum, *count)),
+            first_price: self.first_price.get(&(subject, facts.money.currency())).copied(),
             looks_like: None,
         }
     }
@@ -60,6 +62,7 @@ impl Known {
         *sum = sum.checked_add(facts.money).unwrap_or(*sum);
         *count = count.saturating_add(1);
         self.names.insert(facts.site.host().clone());
+        self.first_price.entry((subject, facts.money.currency())).or_insert(facts.money);
         self.bought_s.insert(subject, now_s);
     }
 }

@@ -123,7 +123,7 @@ impl<'r> Past<'r> {
             });
             totals.push(Total { limit: *limit, key, amount: Money::new(currency, sum.atto), count: sum.count });
         }
-        let subject = errand.subject();
+        let subject = past.subject;
         let unresolved = self.unresolved(&facts, now_s);
         let session = self.sessions.entry(past.session.clone()).or_default();
         let spent = session.at(Window::Lifetime, None, now_s);
@@ -143,7 +143,7 @@ impl<'r> Past<'r> {
             quarantined_until_s: None,
             funds: None,
             bought_ago_s: self.known.bought_ago_s(&subject, now_s),
-            acquaintance: self.known.of(self.rules, &facts),
+            acquaintance: self.known.of(self.rules, &facts, subject),
             suspicious: None,
             word: Word::None,
         };

@@ -14,7 +14,7 @@ use crate::demo::stage::Stage;
 const ORDER_FORM: &str = r#"{"pages":3}"#;
 
 /// The tools of a wallet without browser glue: none of them can raise a limit or name a payee.
-const TOOLS: &str = "x402_fetch, x402_quote, payment_session_status";
+const TOOLS: &str = "x402_fetch, x402_quote, prepare_browser_payment, attach_browser_payment, payment_session_status";
 
 /// Something to buy.
 #[derive(Clone, Debug)]

@@ -110,6 +110,11 @@ impl SecureSeller {
         self.requests.lock().unwrap().len()
     }
 
+    /// Everything that was asked of it.
+    pub(super) fn heard(&self) -> String {
+        self.requests.lock().unwrap().concat()
+    }
+
     /// The `Host` of each request.
     pub(super) fn hosts(&self) -> Vec<String> {
         let host_of =

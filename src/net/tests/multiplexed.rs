@@ -14,6 +14,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::authority::Authority;
+use super::secrets::ask_with_secrets;
 use super::{NAME, QUICK, get, pinned, sandbox};
 use crate::net::{Ask, BodyEnd, Exchange, FaultCode};
 
@@ -66,10 +67,10 @@ async fn a_large_payment_header_is_read_and_a_larger_one_is_header_too_large() {
 }
 
 #[tokio::test]
-async fn a_header_that_is_too_large_even_to_unpack_is_a_fault() {
+async fn a_header_that_is_too_large_even_to_unpack_is_header_too_large() {
     let (exchange, connections) = multiplexed(|_| with_header(1024 * 1024)).await;
     let fault = get(&exchange, &QUICK).await.unwrap_err();
-    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::BrokenAnswer, true), "{fault}");
+    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::HeaderTooLarge, true), "{fault}");
     assert_eq!(connections.load(Ordering::SeqCst), 1);
 }
 
@@ -131,4 +132,20 @@ async fn a_refused_stream_is_not_tried_again() {
     let fault = get(&Exchange::open(pin, &authority.trusted()), &QUICK).await.unwrap_err();
     assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::BrokenAnswer, true));
     assert_eq!(requests.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_secret_goes_out_and_comes_back_as_stars_over_http_2_too() {
+    let (exchange, _) = multiplexed(|request| {
+        let echo = request.headers().get("authorization").unwrap().clone();
+        Response::builder()
+            .header("x-echo", echo.clone())
+            .body(Full::new(Bytes::copy_from_slice(echo.as_bytes())))
+            .unwrap()
+    })
+    .await;
+    let reply = exchange.send(&ask_with_secrets(), &QUICK).await.unwrap();
+    let stars = format!("Bearer {}", "*".repeat(18)).into_bytes();
+    assert_eq!(reply.values("x-echo").next().unwrap(), stars);
+    assert_eq!(reply.into_body().collect(100).await, (stars, BodyEnd::Complete));
 }

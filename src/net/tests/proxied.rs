@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::authority::{Authority, SecureSeller};
+use super::secrets::secret;
 use super::{NAME, QUICK, Scripted, get, rules, vetted};
 use crate::net::{Ask, Exchange, FaultCode, Limits, PinFault, Tls, pin};
 
@@ -83,6 +84,29 @@ async fn both_legs_go_through_the_proxy_to_the_judged_address_with_the_name_insi
     assert_eq!(proxy.asked(), [asked.clone(), asked], "an address, and neither name nor payment");
     assert_eq!(seller.names(), [Some(NAME.to_owned()), Some(NAME.to_owned())]);
     assert_eq!(seller.hosts(), vec![format!("{NAME}:{}", seller.port); 2]);
+}
+
+#[tokio::test]
+async fn credentials_go_into_the_connect_alone_and_the_seller_sees_none() {
+    let authority = Authority::new();
+    let acceptor = authority.vouch(NAME, 2020, 2100).acceptor("http/1.1", &[&TLS13]);
+    let seller = SecureSeller::saying(acceptor, EMPTY).await;
+    let proxy = Proxy::saying("HTTP/1.1 200 OK\r\n\r\n", None).await;
+    let exchange = to(proxy.port, seller.port, &authority.trusted()).await;
+    let exchange = exchange.with_proxy_credentials(Some(secret("Aladdin:open-sesame")));
+    assert_eq!(get(&exchange, &QUICK).await.unwrap().status(), 402);
+    let address = format!("127.0.0.1:{}", seller.port);
+    // RFC 7617 section 2, with another password.
+    let basic = "Proxy-Authorization: Basic QWxhZGRpbjpvcGVuLXNlc2FtZQ==";
+    assert_eq!(proxy.asked(), [format!("CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n{basic}\r\n\r\n")]);
+    assert!(!seller.heard().contains("QWxhZGRpb") && !seller.heard().contains("sesame"));
+    assert!(!format!("{exchange:?}").contains("sesame"));
+
+    let stern = Proxy::saying("HTTP/1.1 407 No\r\n\r\n", None).await;
+    let exchange = to(stern.port, seller.port, &authority.trusted()).await;
+    let fault = get(&exchange.with_proxy_credentials(Some(secret("Aladdin:wrong-words"))), &QUICK).await.unwrap_err();
+    assert_eq!((fault.code(), fault.may_have_been_sent()), (FaultCode::ProxyAuth, false));
+    assert!(!fault.to_string().contains("wrong"), "{fault}");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ const RESOURCE: &str = r#"{"url":"https://api.example.com/premium-data","descrip
 fn paid(accepted: &str, members: &str) -> Result<String, Unsendable> {
     let found = demand(read_header(&format!(r#"{{"x402Version":2{members},"accepts":[{accepted}]}}"#)));
     let header = payment_header(&found.envelope(0).unwrap(), &payment_id(), &authorization(), SIGNATURE)?;
-    assert_eq!(header.name(), "PAYMENT-SIGNATURE");
+    assert_eq!(header.name().as_str(), "PAYMENT-SIGNATURE");
     Ok(decoded(header.value()))
 }
 
@@ -30,7 +30,7 @@ fn the_first_generation_header_is_the_published_one_from_body_or_header() {
     for found in [read_body(&document), read_header(&document)] {
         let envelope = demand(found).envelope(0).unwrap();
         let header = payment_header(&envelope, &payment_id(), &authorization(), SIGNATURE).unwrap();
-        assert_eq!((header.name(), header.value()), ("X-PAYMENT", encoded(&want).as_str()));
+        assert_eq!((header.name().as_str(), header.value()), ("X-PAYMENT", encoded(&want).as_str()));
         assert!(!format!("{header:?}").contains("eyJ"));
         // The same again from the kept text, as after a restart.
         let kept = Envelope::parse(&envelope.to_text()).unwrap();

@@ -23,6 +23,7 @@ export const STRANGER = "0x9958855021134Ba098b0372Ca0F9039343162b5F";
 export const GOODS = [
   { method: "GET", path: "/cheap", price: "$0.001", units: 1_000n },
   { method: "GET", path: "/normal", price: "$0.01", units: 10_000n },
+  { method: "GET", path: "/article", price: "$0.001", units: 1_000n },
   { method: "GET", path: "/expensive", price: "$5", units: 5_000_000n },
   { method: "GET", path: "/swapped", price: "$0.001", units: 1_000n, payee: STRANGER },
   { method: "POST", path: "/echo", price: "$0.001", units: 1_000n },
@@ -31,6 +32,15 @@ export const GOODS = [
 /** The body of a GET; the word in `goods` is what tests look for in a buyer's answer. */
 export function goodsOf(seller, path) {
   return { seller, path, goods: `goods-${seller}-${path.slice(1)}` };
+}
+
+/** `/article` as a browser shows it: the same word, and a button that fetches `/normal` from within the page. */
+export function articleOf(seller) {
+  const { goods } = goodsOf(seller, "/article");
+  return `<!doctype html><meta charset="utf-8"><title>${goods}</title><h1>${goods}</h1><p>This page was paid for.</p>
+<button onclick="fetch('/normal' + location.search).then(async (reply) => {
+  out.textContent = reply.status + ' ' + (await reply.text());
+})">More</button><pre id="out"></pre>`;
 }
 
 /** Each seller runs three shops that differ only in the facilitator they trust. */

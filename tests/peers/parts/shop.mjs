@@ -1,7 +1,7 @@
 // What the two sellers have in common: their goods, and one TLS server for each facilitator they trust.
 
 import { createServer } from "node:https";
-import { GOODS, LOOPBACK, goodsOf } from "../lab/constants.mjs";
+import { GOODS, LOOPBACK, articleOf, goodsOf } from "../lab/constants.mjs";
 import { listen, runPart } from "./part.mjs";
 
 /**
@@ -17,7 +17,8 @@ export function runShop(seller, express, protect) {
       app.get("/free", (_request, reply) => reply.json(goodsOf(seller, "/free")));
       protect(app, url);
       for (const { method, path } of GOODS) {
-        if (method === "GET") app.get(path, (_request, reply) => reply.json(goodsOf(seller, path)));
+        if (path === "/article") app.get(path, (_request, reply) => reply.type("html").send(articleOf(seller)));
+        else if (method === "GET") app.get(path, (_request, reply) => reply.json(goodsOf(seller, path)));
       }
       app.post("/echo", express.raw({ type: () => true, limit: "64kb" }), (request, reply) =>
         reply.type(request.get("content-type") ?? "application/octet-stream").send(request.body));

@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
@@ -31,12 +31,37 @@ export class Bursar {
     return { command: this.#binary, args: ["--sandbox", this.sandbox, "serve"], env: quietEnvironment() };
   }
 
-  /** Makes a key and the rules; resolves to the address that will pay. */
-  async init({ authority, origins, recipients, host, names = [], tables = "" }) {
+  /** Where glue asks. */
+  get glueSocket() {
+    return join(this.sandbox, "run", "glue.sock");
+  }
+
+  /** Starts `bursar browser` beside a browser; it ends with this process. */
+  async joinBrowser(endpoint) {
+    const log = join(this.sandbox, "peers-browser.log");
+    const glue = new Part("bursar browser", KEEPER, {
+      command: this.#binary,
+      args: ["--sandbox", this.sandbox, "browser", "--connect", endpoint],
+      env: quietEnvironment(),
+    }, log);
+    await glue.started();
+    const deadline = AbortSignal.timeout(VAULT_WITHIN_MS);
+    while (!readFileSync(log, "utf8").includes("joined the browser")) {
+      if (glue.ended || deadline.aborted) {
+        await glue.stop();
+        throw new Error(`bursar browser does not join; its last words: ${glue.lastWords()}`);
+      }
+      await after(20);
+    }
+    return glue;
+  }
+
+  /** Makes a key and the rules; `content` is how each host's answers are kept. Resolves to the address that will pay. */
+  async init({ authority, origins, recipients, host, content = 'content = "text"', names = [], tables = "" }) {
     const made = parsed(await this.#run(["init", "--json"], this.passphrase));
     const payer = made.payer ?? made.address;
     if (!payer) throw new Error(`init --json names no payer: ${JSON.stringify(made)}`);
-    this.rules = rules({ origins, recipients, hosts: [host, ...names], tables });
+    this.rules = rules({ origins, recipients, hosts: [host, ...names], content, tables });
     writeFileSync(join(this.sandbox, "ca.pem"), authority, { mode: 0o600 });
     writeFileSync(join(this.sandbox, "bursar.toml"), this.rules, { mode: 0o600 });
     return payer;
@@ -53,6 +78,11 @@ export class Bursar {
     await this.#untilVaultAnswers();
     await this.#run(["unlock"], this.passphrase);
     await this.#run(["session", "new", "--budget", budget, "--minutes", String(minutes)], this.passphrase);
+  }
+
+  /** The process of the vault that `open` started. */
+  get vaultPid() {
+    return this.#vault.ready.pid;
   }
 
   /** The nonce of every payment that the ledger knows, in lower case. */
@@ -132,13 +162,13 @@ function quietEnvironment() {
   return { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", LANG: "C.UTF-8" };
 }
 
-function rules({ origins, recipients, hosts: names, tables }) {
+function rules({ origins, recipients, hosts: names, content, tables }) {
   const list = (items) => `[${items.map((item) => JSON.stringify(item)).join(", ")}]`;
   const hosts = origins.map((origin) => `
 [[host]]
 origin = ${JSON.stringify(origin)}
 methods = ["GET", "POST"]
-content = "text"
+${content}
 `);
   return `[payment]
 max_per_payment = "0.05 USD"

@@ -21,6 +21,10 @@ export class BursarBuyer {
     this.#bursar = bursar;
   }
 
+  get bursar() {
+    return this.#bursar;
+  }
+
   get rules() {
     return this.#bursar.rules;
   }

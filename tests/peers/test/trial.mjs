@@ -87,7 +87,8 @@ function wire(check, cell, exchanges) {
   check.same("seller says it settled", settlementOf(last)?.success === true, cell.want === "paid");
 }
 
-class Check {
+/** Collects what was not so, in sentences. */
+export class Check {
   faults = [];
 
   same(what, got, meant) {
@@ -99,16 +100,19 @@ class Check {
   }
 }
 
-function payeesOf(sellers) {
+/** Who is paid at each seller. */
+export function payeesOf(sellers) {
   return Object.fromEntries(Object.entries(sellers).map(([version, { payee }]) => [version, payee]));
 }
 
-async function balances(token, holders) {
+/** What each of `holders` has. */
+export async function balances(token, holders) {
   const read = async ([who, address]) => [who, await token.balance(address)];
   return Object.fromEntries(await Promise.all(Object.entries(holders).map(read)));
 }
 
-function difference(before, now) {
+/** What each got or gave in between. */
+export function difference(before, now) {
   return Object.fromEntries(Object.entries(now).map(([who, units]) => [who, units - before[who]]));
 }
 

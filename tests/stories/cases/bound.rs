@@ -130,7 +130,10 @@ const BOUND: &[(&str, &[&str])] = &[
         ],
     ),
     ("LG-047", &["settled_never_regresses", "a_late_claim_settles_what_was_presumed_spent_and_counts_it_once"]),
-    ("LG-048", &["held_money_can_be_released_and_runs_out_by_itself", "the_database_itself_refuses_another_story"]),
+    (
+        "LG-048",
+        &["a_handle_that_runs_out_gives_the_money_back_with_proof", "the_database_itself_refuses_another_story"],
+    ),
     // The conversation with the client.
     ("MC-001", &["each_bad_line_is_answered_and_the_next_good_one_too", "a_variable_that_is_no_key_is_no_reason"]),
     ("MC-002", &["a_panic_is_an_answer_and_frees_its_place", "a_panic_is_a_fault_and_not_the_end"]),
@@ -200,6 +203,7 @@ const BOUND: &[(&str, &[&str])] = &[
         &["a_folder_whose_name_is_not_utf_8_or_very_long_works", "the_home_is_the_accounts_and_need_not_be_utf_8"],
     ),
     ("OP-014", &["time_passes_with_both_clocks", "what_was_never_answered_and_ran_out_stays_unresolved_and_counted"]),
+    ("OP-025", &["a_price_that_creeps_goes_to_a_person_in_however_small_steps", "every_story_ends_as_it_is_told"]),
     (
         "OP-016",
         &[

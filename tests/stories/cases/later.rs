@@ -3,7 +3,6 @@
 
 /// What is missing, and the rows that wait for it.
 const LATER: &[(&str, &[&str])] = &[
-    ("not built yet: prices that creep (step 3)", &["OP-025"]),
     ("not built yet: `doctor` (step 6)", &["OP-017", "OP-026"]),
     ("not built yet: releases with checksums (step 6)", &["OP-021", "MC-026"]),
 ];

@@ -10,7 +10,7 @@ use crate::shape::check;
 use crate::shell::{Shell, books};
 
 /// Calls a tool and checks what holds for every answer.
-async fn answer(client: &mut Client, tool: &str, arguments: &Value) -> Value {
+pub(crate) async fn answer(client: &mut Client, tool: &str, arguments: &Value) -> Value {
     let result = client.call("a", tool, arguments).await;
     let structured = &result["structuredContent"];
     let faults = check(&schema_of(tool, "outputSchema"), structured, "");
@@ -136,6 +136,9 @@ async fn a_stored_copy_is_marked_as_one_and_nobody_is_asked_for_it() {
 
     let (result, _) = fetched(json!({"content_sha256": digest, "fields": ["/0"]})).await;
     assert_eq!(result["structuredContent"]["content"]["fields"].as_array().unwrap().len(), 7);
+    let (result, _) = fetched(json!({"content_sha256": digest, "content": "withhold"})).await;
+    let told = &result["structuredContent"];
+    assert_eq!((&told["content"]["withheld"], told.get("next_step")), (&json!(true), None), "nobody keeps it: {told}");
 
     let (result, asked) = fetched(json!({"content_sha256": "00".repeat(32)})).await;
     let told = &result["structuredContent"];
@@ -151,6 +154,12 @@ async fn a_young_copy_is_told_and_without_one_the_call_goes_on() {
     let (result, asked) = fetched(json!({"url": "https://shop.example/paid", "max_age_seconds": 59})).await;
     assert_eq!((&result["structuredContent"]["outcome"], asked), (&json!("paid"), 1));
     assert_eq!(result["structuredContent"]["content"]["stored"], false);
+    // What the rules do not show is refused whether there is a copy or not, and nothing is bought instead.
+    let wide = json!({"url": "https://shop.example/paid", "max_age_seconds": 59, "content": "file"});
+    let (result, asked) = fetched(wide).await;
+    let told = &result["structuredContent"];
+    assert_eq!((&told["outcome"], &told["code"], asked), (&json!("failed"), &json!("view_not_allowed"), 0));
+    assert_eq!(result["isError"], true);
 }
 
 #[tokio::test]

@@ -50,7 +50,7 @@ const HEADERS: [&str; 6] =
 
 #[tokio::test]
 async fn no_argument_chooses_a_payee_a_limit_or_a_signer() {
-    let allowed: [(&str, &[&str]); 3] = [
+    let allowed: [(&str, &[&str]); 5] = [
         (
             "x402_fetch",
             &[
@@ -65,10 +65,13 @@ async fn no_argument_chooses_a_payee_a_limit_or_a_signer() {
                 "suspicious",
                 "max_age_seconds",
                 "content_sha256",
+                "content",
                 "fields",
             ],
         ),
         ("x402_quote", &["url", "method", "body", "body_type", "headers", "max_price"]),
+        ("prepare_browser_payment", &["url", "max_price", "purchase_id", "quote", "suspicious"]),
+        ("attach_browser_payment", &["handle", "open"]),
         ("payment_session_status", &[]),
     ];
     let forbidden = [
@@ -137,7 +140,8 @@ async fn no_argument_chooses_a_payee_a_limit_or_a_signer() {
         assert_eq!(found, names.iter().chain(inside).copied().collect(), "{tool}");
         for name in forbidden {
             assert!(!found.contains(name), "{tool} takes {name}");
-            let mut arguments = if names.is_empty() { json!({}) } else { json!({"url": "https://shop.example/paid"}) };
+            let takes_url = names.contains(&"url");
+            let mut arguments = if takes_url { json!({"url": "https://shop.example/paid"}) } else { json!({}) };
             arguments[name] = json!("0x2222222222222222222222222222222222222222");
             let result = client.call(1, tool, &arguments).await;
             assert_eq!(result["isError"], true, "{tool} {name}");
@@ -199,6 +203,10 @@ fn the_hints_are_honest() {
         (&fetch["readOnlyHint"], &fetch["destructiveHint"], &fetch["idempotentHint"], &fetch["openWorldHint"]),
         (&json!(false), &json!(true), &json!(false), &json!(true))
     );
+    for tool in ["prepare_browser_payment", "attach_browser_payment"] {
+        assert_eq!(hints(tool)["destructiveHint"], true, "{tool}");
+        assert_eq!(hints(tool)["idempotentHint"], false, "{tool}");
+    }
     assert_eq!(hints("x402_quote")["readOnlyHint"], true);
     assert_eq!(hints("payment_session_status")["readOnlyHint"], true);
 }

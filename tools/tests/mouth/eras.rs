@@ -6,6 +6,8 @@ use crate::client::{Client, modern};
 use crate::shell::Shell;
 
 const FETCH: &str = "x402_fetch";
+const TOOLS: [&str; 5] =
+    ["x402_fetch", "x402_quote", "prepare_browser_payment", "attach_browser_payment", "payment_session_status"];
 
 fn names(answer: &Value) -> Vec<&str> {
     answer["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
@@ -17,7 +19,7 @@ async fn a_client_of_each_handshake_revision_lists_and_calls() {
         let shell = Shell::new();
         let mut client = Client::silent(&shell).greet(version).await;
         let list = client.ask(1, "tools/list", &json!({})).await;
-        assert_eq!(names(&list), ["x402_fetch", "x402_quote", "payment_session_status"]);
+        assert_eq!(names(&list), TOOLS);
         for member in ["ttlMs", "cacheScope", "resultType", "_meta"] {
             assert!(list["result"].get(member).is_none(), "{version}: {member}");
         }
@@ -54,7 +56,7 @@ async fn a_client_without_a_handshake_discovers_lists_and_calls() {
     assert_eq!(found["result"]["ttlMs"], 3_600_000);
     assert!(found["result"]["instructions"].as_str().unwrap().contains("A refusal is final"));
     let list = client.ask("l", "tools/list", &json!({"_meta": modern()})).await;
-    assert_eq!(names(&list), ["x402_fetch", "x402_quote", "payment_session_status"]);
+    assert_eq!(names(&list), TOOLS);
     assert_eq!(list["result"]["ttlMs"], 3_600_000);
     assert_eq!(list["result"]["cacheScope"], "public");
     assert_eq!(list["result"]["resultType"], "complete");

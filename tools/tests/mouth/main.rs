@@ -12,10 +12,12 @@ mod shape;
 mod shell;
 
 mod answers;
+mod browser;
 mod catalog;
 mod eras;
 mod lifecycle;
 mod logs;
+mod notes;
 mod seller_text;
 mod wire;
 

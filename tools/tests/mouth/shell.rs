@@ -4,10 +4,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
-use bursar_policy::{Address, ChainId, Digest, Refusal, Scope, Window};
+use bursar_policy::{Address, ChainId, Digest, Handle, Method, PageOpening, Refusal, Scope, Window};
 use bursar_tools::payments::{
-    Books, Content, ContentKind, Field, FieldValue, LimitLine, PaymentState, Price, Purchase, Quote, Reason, Recall,
-    Receipt, SessionLine, SessionState, Shown, Standing, Wanted,
+    Attachment, Books, Content, ContentKind, Field, FieldValue, LimitLine, Noticed, OtherMethod, PaymentState,
+    Preparation, Price, Purchase, Quote, Reason, Recall, Receipt, SessionLine, SessionState, Shown, Standing, View,
+    Wanted,
 };
 use bursar_tools::{Payments, Progress, SellerText, Stage};
 use tokio::sync::watch;
@@ -136,7 +137,7 @@ impl Shell {
 }
 
 impl Payments for Shell {
-    async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Purchase {
+    async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Noticed<Purchase> {
         let held = errand.site.path() == "/held";
         self.asked.lock().unwrap().push((errand.clone(), body));
         progress.at(Stage::Claiming);
@@ -153,29 +154,87 @@ impl Payments for Shell {
         }
         let purchase = self.purchase(&errand);
         self.finished.fetch_add(1, Ordering::SeqCst);
-        purchase
+        noticed(purchase, &errand)
     }
 
     async fn recall(&self, wanted: Wanted) -> Recall {
         let found = |shown| Recall::Found { content: content("json", shown), delivered_s: 1_796_000_000 };
+        let too_wide = || Recall::TooWide(Reason::new("view_not_allowed", "the rules do not show that"));
         let not = |code| Recall::Not(Reason::new(code, "no such copy is stored"));
         match wanted {
-            Wanted::Content { digest, fields } if digest == Digest::of(b"hello") => {
-                if fields.is_empty() {
-                    found(Shown::Text(self.words()))
-                } else {
-                    found(Shown::Fields(self.fields()))
-                }
-            }
+            Wanted::Content { digest, view } if digest == Digest::of(b"hello") => match view {
+                None | Some(View::Text) => found(Shown::Text(self.words())),
+                Some(View::Fields(_)) => found(Shown::Fields(self.fields())),
+                Some(View::Withhold) => found(Shown::LeftOut),
+                Some(View::File) => too_wide(),
+            },
+            Wanted::Request { view: Some(View::File), .. } => too_wide(),
             Wanted::Content { .. } => not("content_unknown"),
-            Wanted::Request { errand, max_age_s: 60 } if errand.site.path() == "/paid" => found(Shown::Withheld),
+            Wanted::Request { errand, max_age_s: 60, .. } if errand.site.path() == "/paid" => found(Shown::Withheld),
             Wanted::Request { .. } => not("content_unknown"),
         }
     }
 
-    async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Quote {
-        self.asked.lock().unwrap().push((errand.clone(), body));
+    async fn prepare(&self, errand: Errand, progress: Progress) -> Preparation {
+        self.asked.lock().unwrap().push((errand.clone(), None));
+        progress.at(Stage::Authorizing);
+        let held = Receipt { state: PaymentState::Held, ..receipt() };
         match errand.site.path() {
+            "/paid" => Preparation::Prepared { handle: handle(1), expires_in_s: 90, receipt: held },
+            "/again" => Preparation::Prepared {
+                handle: handle(1),
+                expires_in_s: 90,
+                receipt: Receipt { repeat: true, state: PaymentState::Exposed, ..receipt() },
+            },
+            "/free" => Preparation::Free { note: None },
+            "/not-x402" => {
+                Preparation::Free { note: Some(Reason::new("not_x402_html", "the seller answered 402 with a page")) }
+            }
+            "/repeat" => Preparation::Paid { receipt: Receipt { repeat: true, ..receipt() } },
+            "/unresolved" => Preparation::Unresolved {
+                receipt: Receipt { repeat: true, state: PaymentState::Exposed, ..receipt() },
+                reason: Reason::new("unresolved_before", "nobody wrote down what the seller answered"),
+            },
+            "/approval" => {
+                Preparation::NeedsApproval { approval: ApprovalId::from_random([3; 16]), expires_s: 1_796_000_000 }
+            }
+            "/redirect" => Preparation::Refused {
+                refusals: vec![Refusal::RedirectRefused {
+                    status: 302,
+                    location: bursar_policy::Quoted::of(&self.words.lock().unwrap()),
+                }],
+            },
+            "/refused" => Preparation::Refused { refusals: vec![Refusal::NoOffers] },
+            "/failed" => Preparation::Failed(Reason::new("tls_failed", "the seller has no valid certificate")),
+            "/panic" => panic!("a fault of the shell"),
+            other => panic!("the shell prepares nothing for {other}"),
+        }
+    }
+
+    async fn attach(&self, handle_given: Handle, open: PageOpening) -> Attachment {
+        let site = bursar_policy::Site::parse("https://shop.example/paid?secret=1").unwrap();
+        let held = Receipt { state: PaymentState::Held, ..receipt() };
+        let reason = |code| Reason::new(code, "the browser did not do it");
+        let handles: Vec<Handle> = (1..=6).map(handle).collect();
+        match handles.iter().position(|known| *known == handle_given) {
+            Some(0) if open == PageOpening::Wait => Attachment::Armed { site, receipt: held, expires_in_s: 80 },
+            Some(0) => Attachment::Paid { site, receipt: receipt() },
+            Some(1) => Attachment::Unresolved {
+                site,
+                receipt: Receipt { state: PaymentState::Exposed, ..receipt() },
+                reason: reason("browser_silent"),
+            },
+            Some(2) => Attachment::NotYet { site, receipt: held, expires_in_s: 80, reason: reason("no_browser_glue") },
+            Some(3) => Attachment::Refused { refusals: vec![Refusal::Frozen] },
+            Some(4) => Attachment::Paid { site, receipt: Receipt { repeat: true, ..receipt() } },
+            Some(5) => panic!("a fault of the shell"),
+            _ => Attachment::Failed(Reason::new("handle_unknown", "no such handle is known")),
+        }
+    }
+
+    async fn quote(&self, errand: Errand, body: Option<Vec<u8>>) -> Noticed<Quote> {
+        self.asked.lock().unwrap().push((errand.clone(), body));
+        let quote = match errand.site.path() {
             "/free" => Quote::Free { content: content("text", Shown::Text(self.words())), note: None },
             "/not-x402" => Quote::Free {
                 content: content("html", Shown::Withheld),
@@ -195,12 +254,20 @@ impl Payments for Shell {
             "/refused" => Quote::Refused { refusals: vec![Refusal::NoOffers] },
             "/failed" => Quote::Failed(Reason::new("tls_failed", "the seller has no valid certificate")),
             other => panic!("the shell has no quote for {other}"),
-        }
+        };
+        noticed(quote, &errand)
     }
 
     async fn status(&self) -> Standing {
         self.standing.lock().unwrap().clone()
     }
+}
+
+/// The answer, and the method that the query of the URL says is described.
+fn noticed<T>(answer: T, errand: &Errand) -> Noticed<T> {
+    let described = ["GET", "POST", "PUT"].into_iter().find(|word| errand.site.url().ends_with(word));
+    let other_method = described.map(|documented| OtherMethod { asked: Method::Get, documented });
+    Noticed { answer, other_method }
 }
 
 pub(crate) fn payee() -> Address {
@@ -267,4 +334,9 @@ fn content(kind: &str, shown: Shown) -> Content {
         truncated: false,
         shown,
     }
+}
+
+/// A handle that the shell knows.
+pub(crate) fn handle(byte: u8) -> Handle {
+    Handle::from_random([byte; 24])
 }

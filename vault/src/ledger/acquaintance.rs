@@ -1,11 +1,11 @@
 //! What is known of a host from earlier payments: whom, where and with what it was paid, for how much, and what its name
 //! looks like. Must never forget, and never decide.
 //!
-//! What a payment says is known from the moment it is counted: a second one at the same time is then held against it.
+//! What a payment says is known from the moment it may be signed: a second one at the same time is then held against it.
 
 use bursar_policy::caution::{Acquaintance, usual_price};
 use bursar_policy::digest::Digest;
-use bursar_policy::errand::PaymentId;
+use bursar_policy::errand::{Errand, PaymentId};
 use bursar_policy::likeness::{are_alike, shapes};
 use bursar_policy::limit::{PaymentFacts, TallyKey};
 use bursar_policy::money::Money;
@@ -14,7 +14,7 @@ use bursar_policy::site::Host;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::LedgerFault;
-use super::number::from_sql;
+use super::number::{from_sql, narrow};
 use super::rows::{self, Payment};
 use super::states::RowState;
 use super::tally;
@@ -26,36 +26,56 @@ pub(super) const FAMILIAR: &str = "SELECT 1 FROM familiar WHERE origin = ?1 AND 
 pub(super) const ANY_FAMILIAR: &str = "SELECT 1 FROM familiar WHERE origin = ?1 LIMIT 1";
 pub(super) const ALIKE: &str = "SELECT host FROM likeness WHERE shape = ?1 LIMIT ?2";
 pub(super) const LAST_BOUGHT: &str = "SELECT created_s FROM payment WHERE subject = ?1
-     AND state NOT IN ('voided', 'lapsed') ORDER BY seq DESC LIMIT 1";
+      AND state NOT IN ('voided', 'lapsed') AND id IS NOT ?2 ORDER BY seq DESC LIMIT 1";
+pub(super) const FIRST_BOUGHT: &str = "SELECT money FROM payment WHERE subject = ?1 AND currency = ?2
+     AND state NOT IN ('voided', 'lapsed') ORDER BY seq LIMIT 1";
 
 const LEARN: &str =
     "INSERT INTO familiar (origin, kind, value, payment) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
 const LEARN_SHAPE: &str = "INSERT INTO likeness (shape, host) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
 
-/// What is known of the host of a payment with `facts`.
-pub(super) fn read(conn: &Connection, rules: &Rules, facts: &PaymentFacts) -> Result<Acquaintance, LedgerFault> {
+/// What is known of the host of a payment with `facts`, which may be counted already with its `own`, and of `errand`,
+/// which it is for.
+pub(super) fn read(
+    conn: &Connection,
+    rules: &Rules,
+    errand: &Errand,
+    facts: &PaymentFacts,
+    own: Option<&PaymentFacts>,
+) -> Result<Acquaintance, LedgerFault> {
     let origin = facts.site.origin().to_string();
     let paid_before = conn.prepare_cached(ANY_FAMILIAR)?.exists([&origin])?;
     let [payee, network, asset] = Fact::all(facts);
     let knows = |fact: Fact| -> Result<bool, LedgerFault> {
         Ok(paid_before && conn.prepare_cached(FAMILIAR)?.exists(params![origin, fact.kind, fact.value])?)
     };
-    let asks_what_is_usual = rules.host_rule(&facts.site).is_some_and(|rule| rule.caution().unusual_times().is_some());
+    let host = rules.host_rule(&facts.site);
+    let asks_what_is_usual = host.is_some_and(|rule| rule.caution().unusual_times().is_some());
+    let asks_what_was_first = host.is_some_and(|rule| rule.caution().price_rise().is_some());
     let is_new_among_any = !paid_before && rules.allow_any_host();
     Ok(Acquaintance {
         paid_before,
         payee: knows(payee)?,
         network: knows(network)?,
         asset: knows(asset)?,
-        usual: if asks_what_is_usual { usual(conn, facts)? } else { None },
+        usual: if asks_what_is_usual { usual(conn, facts, own)? } else { None },
+        first_price: if paid_before && asks_what_was_first { first_price(conn, errand, facts)? } else { None },
         looks_like: if is_new_among_any { looks_like(conn, facts.site.host())? } else { None },
     })
 }
 
-/// How many seconds ago the same request was counted last, unless that came to nothing for certain.
-pub(super) fn bought_ago_s(conn: &Connection, subject: &Digest, now_s: u64) -> Result<Option<u64>, LedgerFault> {
-    let found: Option<i64> =
-        conn.prepare_cached(LAST_BOUGHT)?.query_row([subject.to_string()], |row| row.get(0)).optional()?;
+/// How many seconds ago the same request was counted last, by another payment than `own`, unless that came to nothing
+/// for certain.
+pub(super) fn bought_ago_s(
+    conn: &Connection,
+    subject: &Digest,
+    own: Option<&PaymentId>,
+    now_s: u64,
+) -> Result<Option<u64>, LedgerFault> {
+    let found: Option<i64> = conn
+        .prepare_cached(LAST_BOUGHT)?
+        .query_row(params![subject.to_string(), own.map(PaymentId::as_str)], |row| row.get(0))
+        .optional()?;
     Ok(found.map(from_sql).transpose()?.map(|at_s| now_s.saturating_sub(at_s)))
 }
 
@@ -77,9 +97,9 @@ pub(super) fn learn(conn: &Connection, payment: &Payment) -> Result<(), LedgerFa
     Ok(())
 }
 
-/// Whether a payment of an older ledger is one to learn from: nothing is known from what came to nothing.
+/// Whether a payment is one to learn from: nothing is known from what came to nothing, or is only held.
 pub(super) fn counts(payment: &Payment) -> bool {
-    !matches!(payment.state, RowState::Voided | RowState::Lapsed)
+    !matches!(payment.state, RowState::Voided | RowState::Lapsed | RowState::Held)
 }
 
 /// Whether everything that `payment` says of its host is known.
@@ -140,11 +160,19 @@ fn remember(conn: &Connection, origin: &str, fact: &Fact, payment: &PaymentId) -
     Ok(())
 }
 
-/// The mean of all payments of the host in the currency of this one.
-fn usual(conn: &Connection, facts: &PaymentFacts) -> Result<Option<Money>, LedgerFault> {
+/// The mean of all other payments of the host in the currency of this one.
+fn usual(conn: &Connection, facts: &PaymentFacts, own: Option<&PaymentFacts>) -> Result<Option<Money>, LedgerFault> {
     let key = TallyKey::of_host(facts);
-    let all = tally::used(conn, key.as_str(), None)?;
+    let all = tally::without(tally::used(conn, key.as_str(), None)?, key.as_str(), own)?;
     Ok(usual_price(Money::new(facts.money.currency(), all.atto), all.count))
+}
+
+/// What the same request cost when it was paid for the first time in the currency of this payment.
+fn first_price(conn: &Connection, errand: &Errand, facts: &PaymentFacts) -> Result<Option<Money>, LedgerFault> {
+    let currency = facts.money.currency();
+    let bound = params![errand.subject().to_string(), currency.to_string()];
+    let found: Option<String> = conn.prepare_cached(FIRST_BOUGHT)?.query_row(bound, |row| row.get(0)).optional()?;
+    Ok(found.map(|text| narrow(&text)).transpose()?.map(|atto| Money::new(currency, atto)))
 }
 
 /// A host that was paid before and that `host` looks like.

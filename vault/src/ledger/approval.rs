@@ -21,6 +21,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
+use super::rows::Payment;
 use super::writer::{Answer, Tx};
 use super::{Ledger, authorize, rows, session};
 use crate::protocol::{ApprovalState, ApprovalView};
@@ -80,6 +81,7 @@ pub(super) const WAITING_OF_SESSION: &str =
 pub(super) const WAITING: &str = "SELECT count(*) FROM approval WHERE state = 'waiting' AND ?1 < expires_s";
 pub(super) const OF_REQUEST: &str =
     select!("WHERE state = 'waiting' AND session = ?1 AND method = ?2 AND url = ?3 AND body IS ?4");
+pub(super) const USED_BY: &str = select!("WHERE payment IS NOT NULL AND payment = ?1");
 const WORDS: &str = select!("WHERE state IN ('approved', 'denied', 'used') ORDER BY seq");
 const SAID: &str = "SELECT kind, fact FROM event WHERE seq = ?1";
 pub(super) const DUE: &str =
@@ -140,8 +142,11 @@ pub(super) fn heard(
     facts: &PaymentFacts,
     standing: Standing,
     binding: &Digest,
+    own: Option<&Payment>,
 ) -> Result<Standing, LedgerFault> {
-    let Some(row) = of_binding(tx, binding)? else { return Ok(standing) };
+    let used = own.map_or(Ok(None), |own| used_by(tx, &own.id))?;
+    let open = of_binding(tx, binding)?;
+    let Some(row) = open.into_iter().chain(used).next() else { return Ok(standing) };
     let now = concerns(rules, facts, &standing.acquaintance, standing.suspicious.as_ref());
     Ok(match row.state {
         ApprovalState::Denied => Standing { word: Word::No, ..standing },
@@ -151,6 +156,8 @@ pub(super) fn heard(
             let suspicious = standing.suspicious.or_else(|| row.doubt().cloned());
             Standing { suspicious, ..standing }
         }
+        // A yes that this payment used up when it was counted is good for it until it is signed.
+        ApprovalState::Used if row.is_told(tx.conn)? && row.covers(&now) => Standing { word: Word::Yes, ..standing },
         ApprovalState::Approved | ApprovalState::Used | ApprovalState::Expired => standing,
     })
 }
@@ -400,6 +407,11 @@ fn insert(
             to_sql(expires_s)?,
         ])?;
     Ok(())
+}
+
+/// The yes that a payment used up.
+fn used_by(tx: &Tx<'_>, payment: &PaymentId) -> Result<Option<Stored>, LedgerFault> {
+    Ok(list(tx.conn, USED_BY, [payment.as_str()])?.pop())
 }
 
 /// What is open for a purchase now, swept or not.

@@ -13,7 +13,7 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, narrow};
 use super::states::{self, Counts};
 use super::tally::{self, Tally, Used};
-use super::{Ledger, acquaintance, approval, meta, open, overdue, prove, returned, rows, session};
+use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, rows, session};
 
 /// What a check found in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +56,9 @@ pub(super) fn everything(conn: &Connection) -> Result<Books, LedgerFault> {
     proofs(conn)?;
     pardons(conn)?;
     words(conn)?;
+    if let Some(id) = handle::held_for_nobody(conn)? {
+        return Err(books(&format!("payment `{id}` is held and no handle is open for it")));
+    }
     freeze(conn)?;
     sessions(conn)?;
     Ok(Books { payments, events: head.seq, head: head.hash })

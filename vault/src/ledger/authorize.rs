@@ -25,10 +25,11 @@ use rusqlite::params;
 use super::claim::ClaimGuard;
 use super::events::EventKind;
 use super::fault::LedgerFault;
+use super::handle::{self, Drawn};
 use super::number::to_sql;
 use super::quote::Shelf;
 use super::rows::{self, Payment};
-use super::states::{Exposed, Held, NotSigned, Reservation, RowState};
+use super::states::{Exposed, NotSigned, Reservation, RowState};
 use super::writer::{Answer, Tx};
 use super::{Ledger, Source, acquaintance, approval, breaker, prove, session, standing, sweep, tally};
 use crate::failpoint;
@@ -53,9 +54,9 @@ pub struct Ask {
 
 /// What became of an ask.
 #[derive(Debug)]
-pub enum Counted<S> {
+pub enum Counted {
     /// It is counted and on the disk.
-    Yes(Box<Reservation<S>>),
+    Yes(Box<Reservation>),
     /// It is not, for these reasons; the claim goes back to its owner.
     No {
         /// The claim.
@@ -63,6 +64,15 @@ pub enum Counted<S> {
         /// The reasons, in order of precedence.
         reasons: Vec<Refusal>,
     },
+}
+
+/// What a payment is counted for.
+#[derive(Debug)]
+pub(super) enum Purpose {
+    /// To be signed now.
+    Sign,
+    /// To be held until this handle is redeemed.
+    Hold(Drawn),
 }
 
 impl Ledger {
@@ -75,86 +85,15 @@ impl Ledger {
     /// # Errors
     ///
     /// A fault of the ledger; then there must be no signature, whatever the disk says after the next start.
-    pub fn authorize(&self, claim: ClaimGuard, ask: Ask, rules: &Arc<Rules>) -> Result<Counted<Exposed>, LedgerFault> {
-        Ok(match self.count(&claim, ask, rules, RowState::Exposed)? {
+    pub fn authorize(&self, claim: ClaimGuard, ask: Ask, rules: &Arc<Rules>) -> Result<Counted, LedgerFault> {
+        Ok(match self.count(&claim, ask, rules, Purpose::Sign)? {
             Err(reasons) => Counted::No { claim, reasons },
             Ok(row) => {
                 failpoint::reach("vault-exposed-committed");
-                let state = Exposed { authorization: row.authorization(), terms: row.terms };
-                Counted::Yes(Box::new(Reservation { payment: row.id, claim, state }))
+                let exposed = Exposed { authorization: row.authorization(), terms: row.terms };
+                Counted::Yes(Box::new(Reservation { payment: row.id, claim, exposed }))
             }
         })
-    }
-
-    /// Like [`Ledger::authorize`], but only sets the money aside: nobody may sign yet, and it can be released.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the ledger; then nothing is set aside.
-    pub fn hold(&self, claim: ClaimGuard, ask: Ask, rules: &Arc<Rules>) -> Result<Counted<Held>, LedgerFault> {
-        Ok(match self.count(&claim, ask, rules, RowState::Held)? {
-            Err(reasons) => Counted::No { claim, reasons },
-            Ok(row) => Counted::Yes(Box::new(Reservation { payment: row.id, claim, state: Held })),
-        })
-    }
-
-    /// Lets held money be signed for: the authorization's life begins now. Refused with `lifetime_too_short` when none
-    /// is left, and with `frozen`, `ledger_latched`, a session's refusal or `outside_hours` when one of these came
-    /// since. Limits are not asked again: what is held is counted in them.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the ledger; then there must be no signature.
-    pub fn expose(&self, held: Reservation<Held>, rules: &Arc<Rules>) -> Result<Counted<Exposed>, LedgerFault> {
-        let (rules, id) = (Arc::clone(rules), held.payment.clone());
-        let exposed = self.writer.ask(move |tx| {
-            let mut row = rows::by_id(tx.conn, &id)?;
-            let mut reasons = standing::shut(tx, &row.session)?;
-            let closed = rules.opening().filter(|opening| !opening.is_open(tx.now_s));
-            reasons.extend(closed.map(|opening| Refusal::OutsideHours { hours: opening.to_string() }));
-            match validity(row.terms.version, tx.now_s, row.terms.max_timeout_s, rules.max_lifetime_s()) {
-                Some(life) => (row.valid_after, row.valid_before) = life,
-                None => reasons.push(Refusal::LifetimeTooShort { life_s: row.terms.max_timeout_s }),
-            }
-            if row.state != RowState::Held {
-                return Err(LedgerFault::Rule { detail: "the payment is no longer held".to_owned() });
-            }
-            if !reasons.is_empty() {
-                return Ok(Answer::AtOnce(Err(reasons)));
-            }
-            tx.conn
-                .prepare_cached(
-                    "UPDATE payment SET state = 'exposed', valid_after = ?1, valid_before = ?2, updated_s = ?3
-                     WHERE id = ?4",
-                )?
-                .execute(params![
-                    to_sql(row.valid_after)?,
-                    to_sql(row.valid_before)?,
-                    to_sql(tx.now_s)?,
-                    id.as_str()
-                ])?;
-            row.state = RowState::Exposed;
-            prove::remember(tx.conn, &row)?;
-            sweep::written(tx, &row, EventKind::Exposed, told(&row, None))?;
-            Ok(Answer::AfterCommit(Ok(row)))
-        })?;
-        let Reservation { payment, claim, .. } = held;
-        Ok(match exposed {
-            Err(reasons) => Counted::No { claim, reasons },
-            Ok(row) => {
-                let state = Exposed { authorization: row.authorization(), terms: row.terms };
-                Counted::Yes(Box::new(Reservation { payment, claim, state }))
-            }
-        })
-    }
-
-    /// Gives held money back, and the claim: nobody was asked to sign.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the ledger; then the money stays counted until it runs out.
-    pub fn release(&self, held: Reservation<Held>) -> Result<(), LedgerFault> {
-        self.give_back(&held.payment, "it was released before anyone was asked to sign")
     }
 
     /// Gives exposed money back, and the claim, on the signer's own word that it made no signature. Takes effect only
@@ -163,8 +102,16 @@ impl Ledger {
     /// # Errors
     ///
     /// A fault of the ledger; then the money stays counted.
-    pub fn void(&self, exposed: Reservation<Exposed>, _word: NotSigned) -> Result<(), LedgerFault> {
-        self.give_back(&exposed.payment, "the signer says that it did not sign")
+    pub fn void(&self, exposed: Reservation, _word: NotSigned) -> Result<(), LedgerFault> {
+        let id = exposed.payment.clone();
+        self.writer.ask(move |tx| {
+            let row = rows::by_id(tx.conn, &id)?;
+            if row.signature.is_some() || row.state != RowState::Exposed {
+                return Err(LedgerFault::Rule { detail: "the payment is signed or over".to_owned() });
+            }
+            sweep::void(tx, &row, "the signer says that it did not sign")?;
+            Ok(Answer::AfterCommit(()))
+        })
     }
 
     /// Puts the signature on its row; returns when it is on the disk, so that a retry after a crash sends these bytes.
@@ -174,7 +121,7 @@ impl Ledger {
     /// # Errors
     ///
     /// A fault of the ledger; then the signature must not leave the process.
-    pub fn store_signature(&self, exposed: &Reservation<Exposed>, signature: &str) -> Result<Signed, LedgerFault> {
+    pub fn store_signature(&self, exposed: &Reservation, signature: &str) -> Result<Signed, LedgerFault> {
         failpoint::reach("vault-signed");
         let (id, signature) = (exposed.payment.clone(), signature.to_owned());
         let signed = self.writer.ask(move |tx| {
@@ -195,30 +142,46 @@ impl Ledger {
         Ok(signed)
     }
 
-    fn count(
+    /// Judges, admits and counts for `purpose`. What is held for the same purchase comes back first: it is bought anew.
+    pub(super) fn count(
         &self,
         claim: &ClaimGuard,
         ask: Ask,
         rules: &Arc<Rules>,
-        state: RowState,
+        purpose: Purpose,
     ) -> Result<Result<Payment, Vec<Refusal>>, LedgerFault> {
         let case = Case::of(claim, ask, rules, &self.quotes);
         let counted = self.writer.ask(move |tx| {
             if !tx.latched {
                 sweep::due(tx)?;
             }
+            if let Some(earlier) = rows::by_identity(tx.conn, &case.identity)? {
+                handle::close_of(tx, &earlier)?;
+            }
+            let state = match purpose {
+                Purpose::Sign => RowState::Exposed,
+                Purpose::Hold(_) => RowState::Held,
+            };
             let row = match case.decide(tx)?.and_then(|admitted| case.row(tx, &admitted, state)) {
                 Ok(row) => row,
                 Err(reasons) => return case.refused(tx, reasons),
             };
             rows::insert(tx.conn, &row)?;
             tally::set_aside(tx.conn, &row.facts())?;
-            acquaintance::learn(tx.conn, &row)?;
             prove::remember(tx.conn, &row)?;
             let approved = approval::use_up(tx, &case.errand.binding(&row.session, &row.terms), &row.id)?;
-            let kind = if state == RowState::Held { EventKind::Held } else { EventKind::Exposed };
+            let (kind, step) = match &purpose {
+                Purpose::Sign => {
+                    acquaintance::learn(tx.conn, &row)?;
+                    (EventKind::Exposed, "vault-exposed-uncommitted")
+                }
+                Purpose::Hold(drawn) => {
+                    handle::open(tx, &row, drawn)?;
+                    (EventKind::Held, "vault-held-uncommitted")
+                }
+            };
             sweep::written(tx, &row, kind, told(&row, approved.as_ref()))?;
-            failpoint::reach("vault-exposed-uncommitted");
+            failpoint::reach(step);
             Ok(Answer::AfterCommit(Ok(row)))
         })?;
         if let Err(reasons) = &counted
@@ -227,19 +190,6 @@ impl Ledger {
             self.note_refused(Source::Vault, Some(claim.session()), claim.errand(), reasons);
         }
         Ok(counted)
-    }
-
-    fn give_back(&self, id: &PaymentId, why: &'static str) -> Result<(), LedgerFault> {
-        let id = id.clone();
-        self.writer.ask(move |tx| {
-            let row = rows::by_id(tx.conn, &id)?;
-            let unsigned = row.signature.is_none() && matches!(row.state, RowState::Held | RowState::Exposed);
-            if !unsigned {
-                return Err(LedgerFault::Rule { detail: "the payment is signed or over".to_owned() });
-            }
-            sweep::void(tx, &row, why)?;
-            Ok(Answer::AfterCommit(()))
-        })
     }
 }
 
@@ -270,7 +220,7 @@ impl Case {
         if let Some(Err(reason)) = pinned {
             return Ok(Err(vec![reason]));
         }
-        decide(tx, &self.rules, &self.session, &self.errand, &self.ask.terms, self.ask.payer)
+        decide(tx, &self.rules, &self.session, &self.errand, &self.ask.terms, self.ask.payer, None)
     }
 
     fn against_quote(&self, quote: &QuoteId, now_s: u64) -> Result<(), Refusal> {
@@ -344,7 +294,8 @@ impl Case {
     }
 }
 
-/// Judges `terms` for `errand` again and holds them against everything that is counted.
+/// Judges `terms` for `errand` again and holds them against everything that is counted: the one place for everything that
+/// can stand against a payment. `own` is the payment itself, where it is counted already; it does not stand in its own way.
 pub(super) fn decide(
     tx: &Tx<'_>,
     rules: &Rules,
@@ -352,6 +303,7 @@ pub(super) fn decide(
     errand: &Errand,
     terms: &Terms,
     payer: Address,
+    own: Option<&Payment>,
 ) -> Result<Result<Admitted, Vec<Refusal>>, LedgerFault> {
     let vetted = match judge(rules, errand, &terms.to_challenge(), Some(payer), tx.now_s) {
         Ok(vetted) => vetted,
@@ -373,8 +325,8 @@ pub(super) fn decide(
         money,
         tags: rules.tags(&errand.site, &payee),
     };
-    let standing = standing::read(tx, rules, &open, errand, &facts)?;
-    let standing = approval::heard(tx, rules, &facts, standing, &errand.binding(session, vetted.get()))?;
+    let standing = standing::read(tx, rules, &open, errand, &facts, own)?;
+    let standing = approval::heard(tx, rules, &facts, standing, &errand.binding(session, vetted.get()), own)?;
     Ok(admit(rules, &standing, vetted, facts, tx.now_s))
 }
 
@@ -384,7 +336,8 @@ pub(super) fn deal(money: Money, terms: &Terms, symbol: &str, method: Method, si
     format!("{money} ({amount} {symbol}) to {payee} on {chain} for {method} {}", site.origin())
 }
 
-fn told(row: &Payment, approved: Option<&ApprovalId>) -> String {
+/// [`deal`], and whose word it took.
+pub(super) fn told(row: &Payment, approved: Option<&ApprovalId>) -> String {
     let deal = deal(row.money, &row.terms, &row.symbol, row.method, &row.site);
     match approved {
         None => deal,

@@ -39,7 +39,7 @@ pub enum Claim {
     /// It was signed and never answered: send these bytes again, which is no second purchase.
     Resend {
         /// The row, for the report.
-        reservation: Box<Reservation<Exposed>>,
+        reservation: Box<Reservation>,
         /// The bytes.
         signed: Box<Signed>,
     },
@@ -95,14 +95,16 @@ pub(super) struct Registry {
     freed: Condvar,
 }
 
-enum Taken {
+/// What became of the wish to make a purchase.
+pub(super) enum Taken {
     Mine(ClaimGuard),
     StillInFlight,
     TooMany,
 }
 
 impl Registry {
-    fn take(self: &Arc<Self>, session: &SessionId, errand: Errand, patience: Duration) -> Taken {
+    /// Claims a purchase, waiting up to `patience` for an identical one to end.
+    pub(super) fn take(self: &Arc<Self>, session: &SessionId, errand: Errand, patience: Duration) -> Taken {
         let identity = errand.identity(session);
         let give_up = Instant::now().checked_add(patience);
         let mut live = self.live();
@@ -178,8 +180,8 @@ impl Ledger {
             Known::Unanswered(payment) => match payment.signed() {
                 None => Claim::Repeat(Box::new(payment.past())),
                 Some(signed) => {
-                    let state = Exposed { authorization: payment.authorization(), terms: payment.terms };
-                    let reservation = Box::new(Reservation { payment: payment.id, claim: guard, state });
+                    let exposed = Exposed { authorization: payment.authorization(), terms: payment.terms };
+                    let reservation = Box::new(Reservation { payment: payment.id, claim: guard, exposed });
                     Claim::Resend { reservation, signed: Box::new(signed) }
                 }
             },
@@ -248,10 +250,10 @@ enum Verdict {
 
 fn verdict(payment: &Payment, now_s: u64, repeat_window_s: u64) -> Verdict {
     match payment.state {
-        RowState::Voided => Verdict::Over,
+        // What is held is bought anew: it comes back in the transaction that counts the next.
+        RowState::Voided | RowState::Held => Verdict::Over,
         // The money never moved and nothing came for it.
         RowState::Lapsed if !payment.is_delivered() => Verdict::Over,
-        RowState::Held => Verdict::Repeat,
         RowState::Exposed => {
             let sendable = payment.signature.is_some() && now_s < payment.valid_before;
             if sendable && !payment.is_answered() { Verdict::Resend } else { Verdict::Repeat }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bursar_policy::chain::AssetId;
-use bursar_policy::limit::TallyKey;
+use bursar_policy::limit::{PaymentFacts, TallyKey};
 use bursar_policy::money::Money;
 
 use super::fault::LedgerFault;
@@ -52,10 +52,12 @@ impl Ledger {
 }
 
 /// What would be left of `asset` if everything were cashed that may be: what is pending, and what was spent about since
-/// the balance was read, which that may not have seen. `None` while the balance is not known.
-pub(super) fn left(tx: &Tx<'_>, asset: &AssetId) -> Result<Option<Money>, LedgerFault> {
+/// the balance was read, which that may not have seen; but for a payment with `own` facts, which is asked about. `None`
+/// while the balance is not known.
+pub(super) fn left(tx: &Tx<'_>, asset: &AssetId, own: Option<&PaymentFacts>) -> Result<Option<Money>, LedgerFault> {
     let Some(Holding { money, read_s, .. }) = tx.purse.at(asset, tx.now_s) else { return Ok(None) };
     let key = TallyKey::of_asset(asset, money.currency());
     let taken = tally::used(tx.conn, key.as_str(), Some(read_s.saturating_sub(EXPIRY_MARGIN_S)))?;
+    let taken = tally::without(taken, key.as_str(), own)?;
     Ok(Some(money.saturating_sub(Money::new(money.currency(), taken.atto))))
 }

@@ -105,7 +105,7 @@ impl Ledger {
         let (session, errand, rules) = (session.clone(), errand.clone(), Arc::clone(rules));
         let quotes = Arc::clone(&self.quotes);
         self.writer.ask(move |tx| {
-            let decided = authorize::decide(tx, &rules, &session, &errand, &terms, payer)?;
+            let decided = authorize::decide(tx, &rules, &session, &errand, &terms, payer, None)?;
             let reasons = decided.err().unwrap_or_default();
             if reasons.is_empty() {
                 let expires_s = tx.now_s.saturating_add(QUOTE_LIFE_S);
@@ -165,7 +165,7 @@ impl Ledger {
                 money: asked.money,
                 tags: rules.tags(&errand.site, &asked.payee),
             };
-            let standing = standing::read(tx, &rules, &open, &errand, &facts)?;
+            let standing = standing::read(tx, &rules, &open, &errand, &facts, None)?;
             Ok(Answer::AtOnce(against(&rules, &standing, &facts, tx.now_s)))
         })
     }

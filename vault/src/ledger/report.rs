@@ -9,7 +9,7 @@ use super::events::EventKind;
 use super::fault::LedgerFault;
 use super::number::to_sql;
 use super::rows::{self, Payment, json};
-use super::states::{Exposed, Reservation, RowState};
+use super::states::{Reservation, RowState};
 use super::writer::{Answer, Tx};
 use super::{Ledger, breaker, overdue, sweep, tally};
 use crate::failpoint;
@@ -32,12 +32,7 @@ impl Ledger {
     /// # Errors
     ///
     /// A fault of the ledger; the payment stays counted.
-    pub fn report(
-        &self,
-        exposed: &Reservation<Exposed>,
-        report: Report,
-        breaker: &Breaker,
-    ) -> Result<Receipt, LedgerFault> {
+    pub fn report(&self, exposed: &Reservation, report: Report, breaker: &Breaker) -> Result<Receipt, LedgerFault> {
         let (id, rule) = (exposed.payment().clone(), breaker.clone());
         let receipt = self.writer.ask(move |tx| {
             let before = rows::by_id(tx.conn, &id)?;

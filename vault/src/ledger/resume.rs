@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bursar_policy::chain::{Address, ChainId};
 use bursar_policy::limit::Scope;
+use bursar_policy::money::Money;
 use bursar_policy::quantity::Moment;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Origin;
@@ -17,16 +18,19 @@ use super::overdue::{self, Subject};
 use super::rows::{self, Payment};
 use super::writer::{Answer, Tx};
 use super::{Ledger, breaker, sweep};
-use crate::protocol::{Lost, Resumed};
+use crate::protocol::{Lost, Resumable, Resumed};
 
 /// The most others that are named as still shut.
 const STILL_SHUT_MAX: usize = 20;
 
-/// What became of the wish to lift what stands against somebody.
+/// The most lost payments that are shown one by one.
+const NEWEST_MAX: usize = 5;
+
+/// Whom a person means, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resume {
-    /// It is lifted, and on the disk; all of it is nothing when nothing stood against them.
-    Lifted(Resumed),
+pub enum Meant<T> {
+    /// One host or payee.
+    One(T),
     /// Nobody is called so.
     Nobody,
     /// Several origins are.
@@ -35,35 +39,46 @@ pub enum Resume {
 
 impl Ledger {
     /// Ends the quarantine of a host and forgets what led to it, and counts the payments that were lost at the host, or to
-    /// the payee, no longer under `max_unresolved`. The caller has checked the passphrase.
+    /// the payee, no longer under `max_unresolved`. All of it is nothing when nothing stood against them, and on the disk
+    /// else. The caller has checked the passphrase.
     ///
     /// `whom` is an origin, the name of a host of which exactly one origin is known, or `chain:address` for a payee.
     ///
     /// # Errors
     ///
     /// A fault of the ledger; then nothing was lifted.
-    pub fn resume(&self, whom: &str, rules: &Arc<Rules>) -> Result<Resume, LedgerFault> {
+    pub fn resume(&self, whom: &str, rules: &Arc<Rules>) -> Result<Meant<Resumed>, LedgerFault> {
         let (whom, rules) = (whom.to_owned(), Arc::clone(rules));
         self.writer.ask(move |tx| {
             // What ran out until now is lost by now.
             while !tx.latched && sweep::due(tx)? != 0 {}
             Ok(match meant(tx.conn, &whom, &rules)? {
                 Meant::One(subject) => lift(tx, &subject, &rules)?,
-                Meant::Nobody => Answer::AtOnce(Resume::Nobody),
-                Meant::Several(known) => Answer::AtOnce(Resume::Several(known)),
+                Meant::Nobody => Answer::AtOnce(Meant::Nobody),
+                Meant::Several(known) => Answer::AtOnce(Meant::Several(known)),
             })
+        })
+    }
+
+    /// What [`Ledger::resume`] would lift now. Lifts nothing.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn resumable(&self, whom: &str, rules: &Arc<Rules>) -> Result<Meant<Resumable>, LedgerFault> {
+        let (whom, rules) = (whom.to_owned(), Arc::clone(rules));
+        self.writer.ask(move |tx| {
+            while !tx.latched && sweep::due(tx)? != 0 {}
+            Ok(Answer::AfterCommit(match meant(tx.conn, &whom, &rules)? {
+                Meant::One(subject) => Meant::One(liftable(tx, subject)?),
+                Meant::Nobody => Meant::Nobody,
+                Meant::Several(known) => Meant::Several(known),
+            }))
         })
     }
 }
 
-/// Whom a person means.
-enum Meant {
-    One(Subject),
-    Nobody,
-    Several(Vec<String>),
-}
-
-fn meant(conn: &Connection, said: &str, rules: &Rules) -> Result<Meant, LedgerFault> {
+fn meant(conn: &Connection, said: &str, rules: &Rules) -> Result<Meant<Subject>, LedgerFault> {
     if let Ok(origin) = said.parse::<Origin>() {
         return Ok(Meant::One(Subject { scope: Scope::Host, of: origin.to_string() }));
     }
@@ -104,7 +119,37 @@ fn origins(conn: &Connection, rules: &Rules) -> Result<BTreeSet<Origin>, LedgerF
     Ok(known)
 }
 
-fn lift(tx: &Tx<'_>, subject: &Subject, rules: &Rules) -> Result<Answer<Resume>, LedgerFault> {
+fn liftable(tx: &Tx<'_>, subject: Subject) -> Result<Resumable, LedgerFault> {
+    let record = match subject.scope {
+        Scope::Host => breaker::read(tx.conn, &subject.of)?.unwrap_or_default(),
+        _ => breaker::Record::default(),
+    };
+    let mut lost = Vec::new();
+    for payment in self::lost(tx.conn, &subject)? {
+        if overdue::counts(tx.conn, &payment.id, subject.scope)? {
+            lost.push(payment);
+        }
+    }
+    let mut money: Vec<Money> = Vec::new();
+    for payment in &lost {
+        match money.iter_mut().find(|sum| sum.currency() == payment.money.currency()) {
+            Some(sum) => *sum = sum.checked_add(payment.money).unwrap_or(*sum),
+            None => money.push(payment.money),
+        }
+    }
+    Ok(Resumable {
+        scope: subject.scope,
+        of: subject.of,
+        quarantined_until_s: Some(record.until_s).filter(|until_s| tx.now_s < *until_s),
+        failures: record.failures,
+        strikes: record.strikes,
+        lost: u32::try_from(lost.len()).unwrap_or(u32::MAX),
+        money,
+        newest: lost.iter().rev().take(NEWEST_MAX).map(Payment::outstanding).collect(),
+    })
+}
+
+fn lift(tx: &Tx<'_>, subject: &Subject, rules: &Rules) -> Result<Answer<Meant<Resumed>>, LedgerFault> {
     let record =
         if subject.scope == Scope::Host { breaker::lift(tx, &subject.of)? } else { breaker::Record::default() };
     let lost = lost(tx.conn, subject)?;
@@ -126,7 +171,7 @@ fn lift(tx: &Tx<'_>, subject: &Subject, rules: &Rules) -> Result<Answer<Resume>,
         still_shut: still_shut(tx.conn, &lost, subject, rules)?,
     };
     if record == breaker::Record::default() && pardoned == 0 {
-        return Ok(Answer::AtOnce(Resume::Lifted(resumed)));
+        return Ok(Answer::AtOnce(Meant::One(resumed)));
     }
     let quarantine = match resumed.quarantined_until_s {
         Some(until_s) => format!("its quarantine until {} is over", Moment(until_s)),
@@ -138,7 +183,7 @@ fn lift(tx: &Tx<'_>, subject: &Subject, rules: &Rules) -> Result<Answer<Resume>,
         subject.of, record.failures, record.strikes
     );
     tx.event(&Event::new(EventKind::Resumed, told))?;
-    Ok(Answer::AfterCommit(Resume::Lifted(resumed)))
+    Ok(Answer::AfterCommit(Meant::One(resumed)))
 }
 
 /// The lost payments of `subject`, those included that a person put up with.

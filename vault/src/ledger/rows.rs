@@ -3,9 +3,10 @@
 use bursar_policy::authorization::Authorization;
 use bursar_policy::chain::Address;
 use bursar_policy::digest::Digest;
-use bursar_policy::errand::{Method, PaymentId, PurchaseId, SessionId};
+use bursar_policy::errand::{Errand, Method, PaymentId, PurchaseId, SessionId};
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::{Currency, Money};
+use bursar_policy::quoted::Quoted;
 use bursar_policy::site::Site;
 use bursar_policy::tag::Tag;
 use bursar_policy::terms::Terms;
@@ -16,7 +17,7 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::states::{self, RowState, domain};
 use super::{prove, report};
-use crate::protocol::{ChainProof, ChainVerdict, Delivery, Past, Receipt, SettlementClaim, Signed};
+use crate::protocol::{ChainProof, ChainVerdict, Delivery, Outstanding, Past, Receipt, SettlementClaim, Signed};
 
 /// One payment as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +71,9 @@ macro_rules! select {
 
 pub(super) const BY_ID: &str = select!("WHERE id = ?1");
 pub(super) const BY_IDENTITY: &str = select!("WHERE identity = ?1 ORDER BY seq DESC LIMIT 1");
-pub(super) const DUE: &str =
-    select!("WHERE state IN ('held', 'exposed') AND valid_before <= ?1 ORDER BY valid_before LIMIT 64");
+pub(super) const DUE: &str = select!(
+    "WHERE state IN ('held', 'exposed') AND state = 'exposed' AND valid_before <= ?1 ORDER BY valid_before LIMIT 64"
+);
 pub(super) const OPEN_OF_SESSION: &str =
     select!("WHERE state IN ('held', 'exposed') AND session = ?1 ORDER BY seq DESC LIMIT ?2");
 pub(super) const OPEN: &str = select!("WHERE state IN ('held', 'exposed') ORDER BY valid_before DESC LIMIT ?1");
@@ -105,6 +107,12 @@ const INSERT_TAG: &str = "INSERT INTO payment_tag (payment, tag) VALUES (?1, ?2)
 pub(super) const TAGS: &str = "SELECT tag FROM payment_tag WHERE payment = ?1 ORDER BY tag";
 
 impl Payment {
+    /// What it was asked for by, as far as that is kept: the caller's ceiling, quote and doubt were heard when it was
+    /// counted. It is the same purchase only where no body and no headers went along.
+    pub(super) fn errand(&self) -> Errand {
+        Errand { purchase_id: self.purchase_id.clone(), ..Errand::new(self.site.clone(), self.method) }
+    }
+
     /// What limits may ask about it.
     pub(super) fn facts(&self) -> PaymentFacts {
         PaymentFacts {
@@ -160,6 +168,15 @@ impl Payment {
             created_s: self.created_s,
             valid_before: self.valid_before,
             identical_repeat,
+        }
+    }
+
+    /// The same, with what was asked for; for the operator alone.
+    pub(super) fn outstanding(&self) -> Outstanding {
+        Outstanding {
+            receipt: self.receipt(false),
+            origin: self.site.origin().clone(),
+            path: Quoted::of(self.site.path()),
         }
     }
 

@@ -48,6 +48,8 @@ pub(super) fn configure(conn: &Connection) -> Result<(), LedgerFault> {
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+        // A plan never depends on what is bound. Else SQLite plans a cached statement anew at each use.
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true),
     ] {
         if conn.set_db_config(switch, on)? != on {
             return Err(LedgerFault::Pragma { name: "db_config", wanted: on.to_string(), got: (!on).to_string() });

@@ -15,34 +15,44 @@ use super::fault::LedgerFault;
 use super::meta;
 use super::overdue;
 use super::purse;
+use super::rows::Payment;
 use super::session::{self, Session};
 use super::tally::{self, Used};
 use super::writer::Tx;
 
-/// Everything that `admit` asks about, for a payment with `facts` out of `session` that `errand` asks for.
+/// Everything that `admit` asks about, for a payment with `facts` out of `session` that `errand` asks for. `own` is the
+/// payment itself, where it is counted already: it is left out of every sum.
 pub(super) fn read(
     tx: &Tx<'_>,
     rules: &Rules,
     session: &Session,
     errand: &Errand,
     facts: &PaymentFacts,
+    own: Option<&Payment>,
 ) -> Result<Standing, LedgerFault> {
     let mut totals = Vec::with_capacity(rules.limits().len());
+    let own_facts = own.map(Payment::facts);
     for limit in rules.limits().iter().filter(|limit| limit.concerns(facts)) {
         let key = limit.key(facts);
         let currency = limit.max.map_or(facts.money.currency(), Money::currency);
         let used = tally::used(tx.conn, key.as_str(), rules.window_begins_s(limit.window, tx.now_s))?;
+        let used = tally::without(used, key.as_str(), own_facts.as_ref())?;
         totals.push(Total { limit: *limit, key, amount: Money::new(currency, used.atto), count: count(used) });
     }
     let once = rules.host_rule(&facts.site).is_some_and(|rule| rule.no_recurring_s().is_some());
-    let bought_ago_s = if once { acquaintance::bought_ago_s(tx.conn, &errand.subject(), tx.now_s)? } else { None };
+    let bought_ago_s = if once {
+        acquaintance::bought_ago_s(tx.conn, &errand.subject(), own.map(|own| &own.id), tx.now_s)?
+    } else {
+        None
+    };
+    let spent = session::spent(tx.conn, session)?;
     Ok(Standing {
         frozen: meta::frozen(tx.conn)?.is_some(),
         latched: tx.latched,
         session: SessionStanding {
             id: session.id.clone(),
             budget: session.budget,
-            spent: session::spent(tx.conn, session)?,
+            spent: own.map_or(spent, |own| spent.saturating_sub(own.money)),
             expires_s: session.expires_s,
             closed: session.closed,
             mandate: session.mandate.clone(),
@@ -51,8 +61,8 @@ pub(super) fn read(
         unresolved: overdue::read(tx.conn, facts)?,
         quarantined_until_s: breaker::until_s(tx.conn, facts.site.origin())?,
         bought_ago_s,
-        funds: purse::left(tx, &facts.asset)?,
-        acquaintance: acquaintance::read(tx.conn, rules, facts)?,
+        funds: purse::left(tx, &facts.asset, own_facts.as_ref())?,
+        acquaintance: acquaintance::read(tx.conn, rules, errand, facts, own_facts.as_ref())?,
         suspicious: errand.suspicious.clone(),
         word: Word::None,
     })

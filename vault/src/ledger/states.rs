@@ -1,8 +1,8 @@
 //! The states of a payment and how one becomes another. Must never let counted money go without proof.
 //!
 //! `held → exposed → settled | presumed_spent | lapsed | voided`, and `held → voided`. What may be done with a payment
-//! is a type: a [`Reservation`] of [`Held`] can be released, one of [`Exposed`] only with the signer's own word
-//! ([`NotSigned`]) that there is no signature. Time frees nothing: an exposed payment that runs out is presumed spent.
+//! is a type: an exposed payment is a [`Reservation`], and its money is freed only with the signer's own word ([`NotSigned`])
+//! that there is no signature. Time frees nothing that may be signed: an exposed payment that runs out is presumed spent.
 //! The database holds the same table in a trigger.
 
 use bursar_policy::authorization::{Authorization, Domain};
@@ -16,19 +16,19 @@ pub use crate::protocol::RowState;
 /// How long after its end an authorization is still taken to be alive, in seconds: chain time is not wall time.
 pub const EXPIRY_MARGIN_S: u64 = 60;
 
-/// Money set aside. `S` says what may still be done with it.
+/// Money for which a signature may exist. Counts until it is settled, or for ever.
 ///
 /// Not Clone: there is one for each purchase, and it carries the claim, so nobody else works on the same purchase.
 /// Dropping it gives up the claim and leaves the money counted.
 #[must_use = "a dropped reservation stays counted until it is settled or runs out"]
 #[derive(Debug)]
-pub struct Reservation<S> {
+pub struct Reservation {
     pub(super) payment: PaymentId,
     pub(super) claim: ClaimGuard,
-    pub(super) state: S,
+    pub(super) exposed: Exposed,
 }
 
-impl<S> Reservation<S> {
+impl Reservation {
     /// The payment's id.
     #[must_use]
     pub const fn payment(&self) -> &PaymentId {
@@ -39,13 +39,15 @@ impl<S> Reservation<S> {
     pub const fn claim(&self) -> &ClaimGuard {
         &self.claim
     }
+
+    /// What is to be signed and under which domain.
+    #[must_use]
+    pub const fn exposed(&self) -> &Exposed {
+        &self.exposed
+    }
 }
 
-/// Written down; nobody has been asked to sign. The one state that can be released.
-#[derive(Debug)]
-pub struct Held;
-
-/// A signature may exist. Counts until it is settled, or for ever.
+/// What is signed, as it stands in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exposed {
     pub(super) authorization: Authorization,
@@ -69,14 +71,6 @@ impl Exposed {
     #[must_use]
     pub const fn payer(&self) -> Address {
         self.authorization.from
-    }
-}
-
-impl Reservation<Exposed> {
-    /// What is to be signed and under which domain.
-    #[must_use]
-    pub const fn exposed(&self) -> &Exposed {
-        &self.state
     }
 }
 

@@ -10,12 +10,12 @@ use super::refused::Minute;
 use super::rows::{self, Payment};
 use super::states::{self, EXPIRY_MARGIN_S, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, overdue, prove, tally};
+use super::{Ledger, approval, handle, overdue, prove, tally};
 use crate::failpoint;
 
 impl Ledger {
-    /// Moves every exposed payment whose authorization ran out to presumed spent, and voids what was held and never
-    /// given to anyone. How many it moved. Nobody has to call this for the sums to be right: every claim and every
+    /// Moves every exposed payment whose authorization ran out to presumed spent, and voids what was held for a handle
+    /// that ran out. How many it moved, a handle that was open for a signed payment included. Nobody has to call this for the sums to be right: every claim and every
     /// authorization does the same first.
     ///
     /// # Errors
@@ -33,23 +33,21 @@ impl Ledger {
     }
 }
 
-/// Moves at most 64 payments that are due, and ends what a person's time is over for; how many payments it moved. Costs
-/// an index look-up each when there is nothing to do.
+/// Moves at most 64 payments that are due, and ends as many handles and what a person's time is over for; how many
+/// payments and handles it moved. Costs an index look-up each when there is nothing to do.
 pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
     approval::due(tx)?;
     let until_s = to_sql(tx.now_s.saturating_sub(EXPIRY_MARGIN_S))?;
     let found = rows::list(tx.conn, rows::DUE, [until_s])?;
     for payment in &found {
-        match payment.state {
-            RowState::Exposed => presume_spent(tx, payment)?,
-            // Nobody was ever asked to sign it: the row itself is the proof, since it was written before any signing.
-            _ => void(tx, payment, "it ran out unsigned")?,
-        }
+        presume_spent(tx, payment)?;
     }
-    if !found.is_empty() {
+    let over = handle::due(tx)?;
+    let moved = found.len().saturating_add(over);
+    if moved != 0 {
         failpoint::reach("vault-sweep-uncommitted");
     }
-    Ok(found.len())
+    Ok(moved)
 }
 
 /// An exposed payment counts as spent from its end plus margin on, as if it had been settled at that moment.

@@ -61,6 +61,14 @@ pub(super) fn used(conn: &Connection, key: &str, since_s: Option<u64>) -> Result
     plus(tally.pending, less(spent, returned)?)
 }
 
+/// `used` of `key` without one payment with `own` facts, where that is counted under it.
+pub(super) fn without(used: Used, key: &str, own: Option<&PaymentFacts>) -> Result<Used, LedgerFault> {
+    match own.filter(|own| own.keys().iter().any(|counted| counted.as_str() == key)) {
+        Some(own) => less(used, one(key, own)),
+        None => Ok(used),
+    }
+}
+
 /// Counts one more pending payment under every key of `facts`.
 pub(super) fn set_aside(conn: &Connection, facts: &PaymentFacts) -> Result<(), LedgerFault> {
     each(conn, facts, |tally, one| Ok(Tally { pending: plus(tally.pending, one)?, ..tally }))

@@ -8,6 +8,7 @@ mod crash;
 mod files;
 mod flood;
 mod growth;
+mod handles;
 mod limits;
 mod mandates;
 mod prove;

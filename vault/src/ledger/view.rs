@@ -10,10 +10,11 @@ use rusqlite::{Connection, Params, Row};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
+use super::rows::Payment;
 use super::writer::{Answer, Tx};
 use super::{Ledger, approval, breaker, meta, overdue, prove, rows, session, standing, tally};
 use crate::protocol::{
-    Delivery, LimitView, LogEntry, Lost, PastPayment, PaymentDetail, Quarantine, Receipt, RowState, SessionView,
+    Delivery, LimitView, LogEntry, Lost, Outstanding, PastPayment, PaymentDetail, Quarantine, RowState, SessionView,
 };
 
 /// The most unresolved payments that a view shows.
@@ -35,7 +36,7 @@ pub struct Overview {
     /// Money in payments that are not resolved, one entry a currency.
     pub held: Vec<Money>,
     /// The newest unresolved payments, at most 20; of the session when one was asked about.
-    pub unresolved: Vec<Receipt>,
+    pub unresolved: Vec<Outstanding>,
     /// How many payments ran out unresolved, by host and by payee; for everyone only, at most 20.
     pub lost: Vec<Lost>,
     /// The hosts in quarantine, at most 20; for everyone only.
@@ -92,7 +93,7 @@ impl Ledger {
                 quarantined: if session.is_none() { breaker::list(tx)? } else { Vec::new() },
                 denied: if session.is_none() { prove::denied(tx.conn)? } else { Vec::new() },
                 session: known.map(|found| session::view(tx.conn, found)).transpose()?,
-                unresolved: unresolved.iter().map(|payment| payment.receipt(false)).collect(),
+                unresolved: unresolved.iter().map(Payment::outstanding).collect(),
                 unresolved_count: tally::pending_count(tx.conn)?,
                 approvals_waiting: approval::waiting(tx, session.as_ref())?,
                 frozen: meta::frozen(tx.conn)?,
@@ -214,6 +215,7 @@ fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFaul
         site: row.site,
         method: row.method,
         body: row.body,
+        subject: row.subject,
         terms: row.terms,
         payer: row.payer,
         money: row.money,

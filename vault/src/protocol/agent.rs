@@ -1,15 +1,18 @@
 //! The agent socket's words: what `serve` may ask and what it hears. Must never carry a key or widen a right.
 
+use super::glue::GlueRefusal;
+use super::secret::Released;
+use crate::blank::Blank;
 use bursar_policy::{
-    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Mandate, Money, PaymentId, QuoteId, Refusal,
-    Scope, SessionName, Setting, Site, Terms, Version, Window,
+    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Handle, Mandate, Money, PageOpening, PaymentId,
+    QuoteId, Refusal, Scope, SessionName, Setting, Site, Terms, Version, Window,
 };
 use serde::{Deserialize, Serialize};
 
 /// One ask on the agent socket.
 ///
-/// The order of a purchase is `Hello`, `Claim`, `Authorize`, `Report`; `Quote` and `Status` may come at any time
-/// after `Hello`. A new `Claim` gives up the connection's earlier one, and so does closing the connection.
+/// The order of a purchase is `Hello`, `Claim`, `Authorize`, `Report`, and of one that a browser makes `Hello`, `Claim`,
+/// `Hold` and later, on any connection of the session, `Attach`; `Quote` and `Status` may come at any time after `Hello`. A new `Claim` gives up the connection's earlier one, and so does closing the connection.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum AgentAsk {
@@ -36,6 +39,32 @@ pub enum AgentAsk {
         /// the fault `rules_changed`: nothing is counted, nothing is signed, and the claim is kept.
         rules: Digest,
     },
+    /// Asks for the money of the claimed errand to be set aside for a browser: like `Authorize`, but nothing is signed
+    /// until the handle is redeemed on the glue socket. The errand is a plain `GET`. The claim ends with it.
+    Hold {
+        /// The terms as trusted code rebuilt them.
+        terms: Terms,
+        /// As in `Authorize`.
+        envelope: String,
+        /// The payment document with its payload left open; see [`Blank::fits_a_header`].
+        blank: Blank,
+        /// As in `Authorize`.
+        rules: Digest,
+    },
+    /// Asks for a fresh handle for the payment that `Claim` said to send again. Redeeming it gives the same bytes. The
+    /// claim ends with it.
+    HoldAgain {
+        /// The payment document with its payload left open.
+        blank: Blank,
+    },
+    /// Has the session's glue pay for a page. The answer is held back: until the glue is ready (`wait`), or until it said
+    /// what came back (`navigate`). For a handle that was redeemed it tells how that ended.
+    Attach {
+        /// What `Hold` gave.
+        handle: Handle,
+        /// How the browser comes to ask.
+        open: PageOpening,
+    },
     /// Asks what `Authorize` would say. Needs no claim, writes no money, signs nothing.
     Quote {
         /// The purchase meant.
@@ -44,6 +73,9 @@ pub enum AgentAsk {
         /// the session is for it. Prices are looked at also where nothing could be bought now.
         terms: Option<Terms>,
     },
+    /// Asks for the secrets that the rules name for the errand of this connection: the one that is claimed, or else the
+    /// one of the last `Quote` without terms that nothing stood against. The vault finds the rule by itself.
+    Secrets,
     /// Tells what came back after the payment of this connection's claim was sent.
     Report(Report),
     /// Tells the operator's log why a purchase was refused before the vault was asked to sign. Gives up nothing and
@@ -86,6 +118,17 @@ pub enum AgentReply {
     Claimed(Claimed),
     /// To `Authorize`: signed, counted, stored.
     Authorized(Box<Signed>),
+    /// To `Hold` and `HoldAgain`: set aside, nothing new is signed.
+    Held {
+        /// Good once, for this page, on the glue socket.
+        handle: Handle,
+        /// Seconds until it is over, by the ledger's clock.
+        expires_in_s: u64,
+        /// The payment.
+        receipt: Receipt,
+    },
+    /// To `Attach`.
+    Attached(Box<Attached>),
     /// To `Quote`: a quote id when it would be paid now, else every reason why not.
     Quoted {
         /// Pins the terms for a later fetch; absent when refused or when no terms were given.
@@ -93,6 +136,8 @@ pub enum AgentReply {
         /// Every reason, in precedence order; empty means yes.
         refusals: Vec<Refusal>,
     },
+    /// To `Secrets`: those of exactly that errand's rule, perhaps none. A refusal names one that is not stored.
+    Secrets(Box<Released>),
     /// To `Report`.
     Reported {
         /// The row as it now stands.
@@ -145,6 +190,36 @@ pub enum Claimed {
     Repeat(Box<Past>),
     /// Signed already and still unresolved: send exactly these bytes again, never a new signature.
     Resend(Box<Signed>),
+}
+
+/// How it stands with a page that a browser pays for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attached {
+    /// The page.
+    pub site: Site,
+    /// The payment and, where it was said, what came back.
+    pub past: Past,
+    /// Where the glue is with it.
+    pub how: AttachedHow,
+    /// Seconds until the handle is over; absent once it is redeemed.
+    pub expires_in_s: Option<u64>,
+}
+
+/// Where a glue is with a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum AttachedHow {
+    /// It is ready: the header goes onto the next request for the page.
+    Armed,
+    /// It was redeemed: the row says how that ended, as far as anybody knows.
+    Redeemed,
+    /// No glue serves the session. The handle stays good.
+    NoGlue,
+    /// The glue did not take it up in time, or went away before it redeemed. The handle stays good.
+    GlueSilent,
+    /// The glue could not do it. The handle stays good.
+    Declined(GlueRefusal),
 }
 
 /// One signed payment: everything needed to build the payment header, and nothing that was not judged.

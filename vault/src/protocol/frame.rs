@@ -23,6 +23,10 @@ pub const FRAME_DEADLINE: Duration = Duration::from_secs(10);
 /// Bytes in front of each message.
 pub const HEADER_BYTES: usize = 4;
 
+/// What is set aside for a frame before it is known how long it gets: more than the secrets of one errand take, every
+/// character of them escaped.
+const SECRETS_ROOM_BYTES: usize = 24 * 1024;
+
 /// Why a frame could not be read or written.
 #[derive(Debug, Error)]
 pub enum FrameFault {
@@ -67,8 +71,8 @@ pub enum FrameFault {
 ///
 /// [`FrameFault::TooLong`] over `cap`; [`FrameFault::Unreadable`] when the value has no JSON form.
 pub fn encode<T: Serialize>(message: &T, cap: u32) -> Result<Zeroizing<Vec<u8>>, FrameFault> {
-    // Room up front, so that a passphrase is not copied about by a growing buffer.
-    let mut frame = Zeroizing::new(Vec::with_capacity(4096));
+    // Room up front, so that a passphrase or a secret is not copied about by a growing buffer.
+    let mut frame = Zeroizing::new(Vec::with_capacity(SECRETS_ROOM_BYTES));
     frame.extend_from_slice(&[0_u8; HEADER_BYTES]);
     serde_json::to_writer(&mut *frame, message).map_err(|fault| unreadable(&fault))?;
     let length = frame.len().saturating_sub(HEADER_BYTES);

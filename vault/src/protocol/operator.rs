@@ -2,13 +2,13 @@
 
 use super::agent::{ContentRef, Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
 use super::chain::{ChainProof, ChainView, Reconciled};
+use super::lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
+use super::secret::{Passphrase, SecretList, SecretValue};
 use bursar_policy::{
-    Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, Scope, SessionId,
-    SessionName, Setting, Site, Terms,
+    Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, SecretName,
+    SessionId, SessionName, Setting, Site, Terms,
 };
-use core::fmt;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use zeroize::Zeroizing;
+use serde::{Deserialize, Serialize};
 
 /// One ask on the operator socket. What gives the agent more carries the passphrase, every time.
 #[derive(Debug, Serialize, Deserialize)]
@@ -82,6 +82,11 @@ pub enum OperatorAsk {
         /// Only payments counted after this one; absent means from the first.
         after: Option<PaymentId>,
     },
+    /// Asks what `Resume` would lift. Lifts nothing.
+    Resumable {
+        /// Whom, as `Resume` takes it.
+        whom: String,
+    },
     /// Lifts what stands against a host or a payee: the host's quarantine and what led to it, and the payments it lost.
     Resume {
         /// An origin, the name of a host of which one origin is known, or a payee as `Status` lists it.
@@ -132,6 +137,24 @@ pub enum OperatorAsk {
         /// What it waits under.
         id: ApprovalId,
     },
+    /// Stores a secret for a seller or the proxy, in place of one of the same name.
+    SecretSet {
+        /// What the rules call it.
+        name: SecretName,
+        /// The secret.
+        value: SecretValue,
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// Lists the names of the secrets.
+    SecretList,
+    /// Forgets a secret.
+    SecretRemove {
+        /// What the rules call it.
+        name: SecretName,
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
     /// Asks every chain of the rules now what it shows of the payments that are not proved. Gives an agent nothing.
     Reconcile,
     /// Ends the vault cleanly.
@@ -180,6 +203,8 @@ pub enum OperatorReply {
     },
     /// To `Payments`: as many as fit into a reply; none means that there are no more.
     Payments(Vec<PastPayment>),
+    /// To `Resumable`.
+    Resumable(Box<Resumable>),
     /// To `Resume`: what was lifted, and durably.
     Resumed(Box<Resumed>),
     /// To `Approvals`: as many as fit into a reply, the oldest first.
@@ -195,6 +220,8 @@ pub enum OperatorReply {
     Reconciled(Box<Reconciled>),
     /// To `Against`: every reason, in precedence order.
     Against(Vec<Refusal>),
+    /// To `SecretList`: names, never a secret.
+    Secrets(Box<SecretList>),
     /// To `ReloadRules`.
     Reloaded {
         /// The digest of the text now in force.
@@ -246,7 +273,7 @@ pub struct OperatorStatus {
     /// Money in rows that are not resolved, one entry a currency.
     pub held: Vec<Money>,
     /// The newest unresolved rows, at most 20.
-    pub unresolved: Vec<Receipt>,
+    pub unresolved: Vec<Outstanding>,
     /// What `max_unresolved` counts, the most first, at most 20 hosts and payees.
     pub lost: Vec<Lost>,
     /// The hosts in quarantine, the longest first, at most 20.
@@ -259,6 +286,8 @@ pub struct OperatorStatus {
     pub chains: Vec<ChainView>,
     /// How many purchases wait for a person.
     pub approvals_waiting: u32,
+    /// The secrets that the rules in force name and that are not stored.
+    pub secrets_missing: Vec<SecretName>,
     /// The digest of the rules in force.
     pub rules_digest: Digest,
     /// The rules file on disk differs from the rules in force.
@@ -267,53 +296,6 @@ pub struct OperatorStatus {
     pub now_s: u64,
     /// What a person should do next, one sentence.
     pub next_step: Option<String>,
-}
-
-/// How many payments of one host, or to one payee, ran out and nobody knows how they ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Lost {
-    /// A host or a payee.
-    pub scope: Scope,
-    /// Which: an origin, or `chain:address`.
-    pub of: String,
-    /// How many payments.
-    pub count: u32,
-}
-
-/// A host of which nothing new is asked for a while.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Quarantine {
-    /// Its origin.
-    pub origin: String,
-    /// When it ends, Unix seconds.
-    pub until_s: u64,
-    /// Paid deliveries that failed since its last good one.
-    pub failures: u32,
-    /// Security refusals since then that blame it.
-    pub strikes: u32,
-}
-
-/// What a person lifted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Resumed {
-    /// A host or a payee.
-    pub scope: Scope,
-    /// Which: an origin, or `chain:address`.
-    pub of: String,
-    /// When its quarantine would have ended, Unix seconds; absent when it was in none.
-    pub quarantined_until_s: Option<u64>,
-    /// Failed deliveries that no longer stand against it.
-    pub failures: u32,
-    /// Security refusals that no longer stand against it.
-    pub strikes: u32,
-    /// Lost payments that no longer stand against it.
-    pub pardoned: u32,
-    /// Who else is shut by the same payments, as many of them as are allowed being lost: payees of the host, or hosts of
-    /// the payee, at most 20.
-    pub still_shut: Vec<Lost>,
 }
 
 /// Where a question before a person stands.
@@ -443,6 +425,8 @@ pub struct PastPayment {
     pub method: Method,
     /// The digest of what was sent along; its size is not kept.
     pub body: Option<Digest>,
+    /// What makes a request the same one, headers included, which are not kept themselves.
+    pub subject: Digest,
     /// The terms that were judged.
     pub terms: Terms,
     /// The paying account.
@@ -461,39 +445,4 @@ pub struct PastPayment {
     /// Whether it is not known yet, or not known at all, how it ended: what came back for it is needed still.
     #[serde(default)]
     pub waiting: bool,
-}
-
-/// A passphrase on its way from a terminal: wiped when dropped, never shown.
-pub struct Passphrase(Zeroizing<String>);
-
-impl Passphrase {
-    /// Takes what a person typed.
-    #[must_use]
-    pub const fn new(typed: Zeroizing<String>) -> Self {
-        Self(typed)
-    }
-
-    /// The bytes, for a key derivation only.
-    #[must_use]
-    pub fn expose(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
-}
-
-impl Serialize for Passphrase {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Passphrase {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|typed| Self(Zeroizing::new(typed)))
-    }
-}
-
-impl fmt::Debug for Passphrase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Passphrase(withheld)")
-    }
 }

@@ -181,6 +181,7 @@ impl<'t> Lines<'t> {
                 self.last_text(&|text| text.parse::<AddressBlock>().as_ref() == Ok(block))
             }
             Fault::Proxy(_) => self.place(Table::Network, "proxy").line,
+            Fault::IdleProxySecret => self.place(Table::Network, "proxy_secret").line,
             Fault::ExtraCaFile(_) => self.place(Table::Network, "extra_ca").line,
             Fault::IdleChain(chain) => self.chain(chain, "network"),
             Fault::Endpoints(chain) => self.chain(chain, "rpc"),
@@ -223,6 +224,9 @@ impl<'t> Lines<'t> {
                 of_host(origin, &["origin"]).or_else(|| self.last_text(&endpoint))
             }
             Fault::NoFields(origin) => of_host(origin, &["content", "origin"]),
+            Fault::SecretInTheClear(origin) | Fault::ManySecretHeaders(origin) => {
+                of_host(origin, &["secret_headers", "origin"])
+            }
             Fault::IdleFields(origin) | Fault::ManyFields(origin) => of_host(origin, &["fields", "origin"]),
             Fault::BodyLimitWithoutPost(origin) => of_host(origin, &["body_limit", "origin"]),
             Fault::OutOfRange { what, value, .. } => {

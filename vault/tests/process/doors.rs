@@ -1,4 +1,4 @@
-//! The two sockets: private, with rights that do not mix, and with room for the operator whatever agents do.
+//! The three sockets: private, with rights that do not mix, and with room for the operator whatever agents do.
 
 use crate::world::{Sandbox, errand, said};
 use bursar_policy::{ApprovalId, Digest};
@@ -23,6 +23,7 @@ fn sockets_and_their_directory_are_private() {
     assert_eq!(mode(sandbox.profile.run_dir()), 0o700);
     assert_eq!(mode(sandbox.profile.agent_sock()), 0o600);
     assert_eq!(mode(sandbox.profile.operator_sock()), 0o600);
+    assert_eq!(mode(sandbox.profile.glue_sock()), 0o600);
 }
 
 #[test]
@@ -33,6 +34,7 @@ fn an_operators_words_mean_nothing_on_the_agents_socket_and_the_reverse() {
         OperatorAsk::Lock,
         OperatorAsk::SessionList,
         OperatorAsk::Freeze { reason: String::new() },
+        OperatorAsk::Resumable { whom: "https://api.example.com".to_owned() },
         OperatorAsk::Resume {
             whom: "https://api.example.com".to_owned(),
             passphrase: crate::world::said(crate::world::SECRET),

@@ -39,7 +39,7 @@ fn framed(content: &[u8]) -> Vec<u8> {
 #[test]
 fn every_kind_of_bad_frame_gets_one_fault_and_a_closed_connection() {
     let (sandbox, _running) = Sandbox::with_a_dollar();
-    let hello = br#"{"hello":{"protocol":3,"session":null}}"#;
+    let hello = br#"{"hello":{"protocol":4,"session":null}}"#;
     let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
     let twice = [framed(b"?"), framed(hello)].concat();
     for path in [sandbox.profile.agent_sock(), sandbox.profile.operator_sock()] {
@@ -50,9 +50,9 @@ fn every_kind_of_bad_frame_gets_one_fault_and_a_closed_connection() {
             ("not JSON", framed(b"hello")),
             ("not UTF-8", framed(b"{\"hello\xff\":1}")),
             ("an unknown ask", framed(br#"{"sign":{"digest":"0x00"}}"#)),
-            ("an unknown member", framed(br#"{"hello":{"protocol":3,"session":null,"x":1}}"#)),
-            ("a doubled member", framed(br#"{"hello":{"protocol":3,"protocol":3,"session":null}}"#)),
-            ("a float", framed(br#"{"hello":{"protocol":3.0,"session":null}}"#)),
+            ("an unknown member", framed(br#"{"hello":{"protocol":4,"session":null,"x":1}}"#)),
+            ("a doubled member", framed(br#"{"hello":{"protocol":4,"protocol":4,"session":null}}"#)),
+            ("a float", framed(br#"{"hello":{"protocol":4.0,"session":null}}"#)),
             ("too deep", framed(deep.as_bytes())),
             ("two values", framed(br#""status" "status""#)),
             ("a bad one before a good one", twice.clone()),

@@ -4,22 +4,29 @@ use crate::world::{RULES, SECRET, Sandbox, authorize, delivered, errand, name, s
 use bursar_policy::{Address, Digest, Money, PaymentId, Quoted, Refusal, Terms};
 use bursar_vault::client::{AgentClient, ClientFault};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, LogEntry, OperatorAsk, OperatorReply, RowState, Wanted, WhichRules,
+    AgentAsk, AgentReply, Claimed, LogEntry, OperatorAsk, OperatorReply, RowState, SecretValue, Wanted, WhichRules,
 };
 use bursar_vault::setup::Unlocking;
 use std::fs;
+use zeroize::Zeroizing;
 
 fn reload(text: &str) -> OperatorAsk {
     OperatorAsk::ReloadRules { rules: Digest::of(text.as_bytes()), passphrase: said(SECRET) }
 }
 
-fn with_passphrase(typed: &str) -> [OperatorAsk; 6] {
+fn with_passphrase(typed: &str) -> [OperatorAsk; 8] {
     [
         unlock(typed),
         session_new("default", "1.00 USD", typed),
         OperatorAsk::Thaw { passphrase: said(typed) },
         OperatorAsk::Unlatch { passphrase: said(typed) },
         OperatorAsk::Resume { whom: "https://api.example.com".to_owned(), passphrase: said(typed) },
+        OperatorAsk::SecretSet {
+            name: "shop-key".parse().unwrap(),
+            value: SecretValue::new(Zeroizing::new("sk-0123456789".to_owned())).unwrap(),
+            passphrase: said(typed),
+        },
+        OperatorAsk::SecretRemove { name: "shop-key".parse().unwrap(), passphrase: said(typed) },
         OperatorAsk::ReloadRules { rules: Digest::of(RULES.as_bytes()), passphrase: said(typed) },
     ]
 }
@@ -147,6 +154,11 @@ fn a_seller_that_is_blamed_is_left_alone_until_a_person_resumes_it() {
     assert_eq!(operator.status().quarantined.len(), 1);
     let whom = |whom: &str| OperatorAsk::Resume { whom: whom.to_owned(), passphrase: said(SECRET) };
     assert_eq!(operator.code(&whom("nobody.example.com")), "resume_unknown");
+    let looked = |whom: &str| OperatorAsk::Resumable { whom: whom.to_owned() };
+    assert_eq!(operator.code(&looked("nobody.example.com")), "resume_unknown");
+    let OperatorReply::Resumable(found) = operator.ask(&looked("api.example.com")) else { panic!("not looked") };
+    assert_eq!((found.of.as_str(), found.strikes, found.lost), ("https://api.example.com", 6, 0));
+    assert_eq!(agent.refused(&authorize(terms(5))), ["host_quarantined"], "looking lifts nothing");
     let OperatorReply::Resumed(resumed) = operator.ask(&whom("api.example.com")) else { panic!("not resumed") };
     assert_eq!((resumed.of.as_str(), resumed.strikes), ("https://api.example.com", 6));
     agent.authorize(terms(5));

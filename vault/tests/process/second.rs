@@ -169,7 +169,10 @@ fn a_vault_stays_while_a_session_is_open() {
     agent.authorize(terms(5));
     operator.ask(&OperatorAsk::SessionClose { name: crate::world::name("default") });
     for _ in 0..200 {
-        assert_eq!(operator.status().unresolved.len(), 1, "and while a payment is unresolved");
+        let open = operator.status().unresolved;
+        assert_eq!(open.len(), 1, "and while a payment is unresolved");
+        let asked = format!("{}{}", open[0].origin, open[0].path);
+        assert!(asked.starts_with("https://api.example.com/"), "{asked}");
     }
     agent.report(crate::world::delivered());
     assert_eq!(running.wait(), Ended::Idle);

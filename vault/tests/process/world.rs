@@ -1,16 +1,18 @@
 //! A vault in a sandbox of its own, an operator, and errands to run. Must never assert by itself.
 
 use bursar_policy::{
-    Address, Amount, ChainId, Digest, Errand, Method, Money, PurchaseId, SessionName, Site, Terms, Version,
+    Address, Amount, ChainId, Digest, Errand, Handle, Method, Money, PageOpening, PurchaseId, SessionName, Site, Terms,
+    Version,
 };
+use bursar_vault::blank::{Blank, Piece};
 use bursar_vault::chain::NoChains;
-use bursar_vault::client::{AgentClient, ClientFault, OperatorClient};
+use bursar_vault::client::{AgentClient, ClientFault, GlueClient, OperatorClient};
 use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::process::{self, Running};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Claimed, ContentRef, Delivery, OperatorAsk, OperatorReply, OperatorStatus, Passphrase,
-    Receipt, Report, SettlementClaim, Signed,
+    AgentAsk, AgentReply, Attached, Claimed, ContentRef, Delivery, OperatorAsk, OperatorReply, OperatorStatus,
+    Passphrase, Receipt, Report, SettlementClaim, Signed,
 };
 use bursar_vault::setup::{self, NewKey, Unlocking};
 use std::sync::Arc;
@@ -67,6 +69,11 @@ impl Sandbox {
 
     pub(crate) fn agent(&self) -> Agent {
         Agent(AgentClient::connect(&self.profile, None).unwrap().0)
+    }
+
+    /// The glue of the session called `default`.
+    pub(crate) fn glue(&self) -> GlueClient {
+        GlueClient::connect(&self.profile, None).unwrap().0
     }
 
     /// A started vault whose wallet is unlocked by its file, with one dollar in the session called `default`.
@@ -134,6 +141,22 @@ impl Agent {
         }
     }
 
+    /// Claims a page and has its money set aside.
+    pub(crate) fn prepare(&self, path: &str, cents: u128) -> Handle {
+        assert!(matches!(self.claim(&errand(path)), Claimed::New));
+        match self.ask(&hold(terms(cents))) {
+            AgentReply::Held { handle, .. } => handle,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn attach(&self, handle: &Handle, open: PageOpening) -> Attached {
+        match self.ask(&AgentAsk::Attach { handle: handle.clone(), open }) {
+            AgentReply::Attached(attached) => *attached,
+            other => panic!("{other:?}"),
+        }
+    }
+
     pub(crate) fn report(&self, report: Report) -> Receipt {
         match self.ask(&AgentAsk::Report(report)) {
             AgentReply::Reported { receipt } => receipt,
@@ -189,6 +212,17 @@ pub(crate) fn judged_under() -> Digest {
 /// Asks for a signature under these terms.
 pub(crate) fn authorize(terms: Terms) -> AgentAsk {
     AgentAsk::Authorize { terms, envelope: String::new(), rules: judged_under() }
+}
+
+/// A payment document that says its payment and its payload.
+pub(crate) fn blank() -> Blank {
+    let text = |words: &str| Piece::Text(words.to_owned());
+    Blank::new(vec![text("{\"id\":"), Piece::Payment, text(",\"payload\":"), Piece::Payload, text("}")]).unwrap()
+}
+
+/// Asks for money to be set aside under these terms.
+pub(crate) fn hold(terms: Terms) -> AgentAsk {
+    AgentAsk::Hold { terms, envelope: "kept".to_owned(), blank: blank(), rules: judged_under() }
 }
 
 /// A GET of a path on the test host.

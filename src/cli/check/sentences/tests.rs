@@ -132,6 +132,33 @@ fn everything_that_is_written_is_told_on_its_line() {
 }
 
 #[test]
+fn what_a_seller_and_the_proxy_are_sent_is_told_by_name() {
+    let text = r#"[payment]
+max_per_payment = "0.05 USD"
+networks = []
+assets = []
+recipients = []
+[[host]]
+origin = "https://one.example"
+secret_headers = ["authorization: Bearer {shop-token}", "x-api-key: {shop-key}"]
+[network]
+proxy = "http://proxy.example:3128"
+proxy_secret = "corp"
+"#;
+    let found = told(text, Setting::Real);
+    for (line, says) in [
+        (
+            7,
+            "seller: https://one.example by GET, HEAD; the model sees nothing of an answer; it is sent the secrets in \
+             authorization: Bearer {shop-token}, x-api-key: {shop-key}",
+        ),
+        (11, "the network: says the secret {corp} to the proxy, in the clear, and to no seller"),
+    ] {
+        assert!(found.contains(&(Some(line), says.to_owned())), "{found:?}");
+    }
+}
+
+#[test]
 fn when_a_seller_is_left_alone_and_a_session_is_closed_is_told_on_its_line() {
     let short = "[payment]\nmax_per_payment = \"0.05 USD\"\nnetworks = []\nassets = []\nrecipients = []\n";
     let says = |time: &str, after: u32| {
@@ -180,6 +207,7 @@ approve_over = "2 USD"
 approve_tags = ["gifts"]
 approval_lifetime = "90m"
 no_recurring = "30d"
+price_rise = "20%"
 [[host]]
 origin = "https://one.example"
 tags = ["gifts"]
@@ -188,6 +216,7 @@ on_change = "approve"
 unusual_price = 3
 approve_over = "1 USD"
 no_recurring = "1d"
+price_rise = "50%"
 [[host.limit]]
 window = "day"
 time_zone = "UTC"
@@ -202,13 +231,14 @@ count = 2
         (Some(10), "a person: looks at every payment that carries gifts"),
         (Some(11), "a person: has 90m to look, and a yes or a no stands for as long after it"),
         (Some(12), "the same request: is paid for once in 30d, whatever the session and purchase id"),
+        (Some(13), "a person: looks at a price more than 20% above what the same request cost first"),
         (
-            Some(14),
+            Some(15),
             "seller: https://one.example by GET, HEAD; the model sees nothing of an answer; its payments carry the tag \
              gifts; its payments together: at most 4.00 USD and 2 payments in each day in UTC; a person looks at every \
              payee of a host but the first, where payees are not listed; a person looks at a network or an asset that \
              is new for a known host; a person looks at a price above 3 times its usual one; a person looks at a price \
-             above 1.00 USD; the same request is paid for once in 1d",
+             more than 50% above what the same request cost first; a person looks at a price above 1.00 USD; the same request is paid for once in 1d",
         ),
     ];
     let found = told(text, Setting::Sandbox);

@@ -167,3 +167,20 @@ fn lengths_and_numbers_beyond_all_use_are_named() {
     assert_eq!(warned(&format!("{NARROW}max_unresolved = 11\n")), [("many_unresolved", Some(14))]);
     assert_eq!(changed("networks", "max_unresolved = 11\nnetworks"), [("many_unresolved", Some(3))]);
 }
+
+#[test]
+fn payees_that_hosts_share_are_warned_about_where_losses_are_counted_by_the_rules() {
+    let two = format!("{NARROW}[[host]]\norigin = \"https://other.example\"\n");
+    assert_eq!(warned(&two), [], "the rules say nothing of losses");
+    let counted = two.replace("networks", "max_unresolved = 2\nnetworks");
+    assert_eq!(warned(&counted), [("shared_payee", Some(3))]);
+    assert_eq!(warned(&format!("{two}max_unresolved = 2\n")), [("shared_payee", Some(16))]);
+    let apart = format!("{counted}recipients = []\n");
+    assert_eq!(warned(&apart), [("allows_nothing", Some(17))], "one of them pays nobody");
+    assert_eq!(warned(&format!("{counted}allow_any_recipient = true\n")), [("any_recipient", Some(17))]);
+    let parts = format!("{NARROW}max_unresolved = 2\n[[host]]\norigin = \"https://api.example.com\"\npath = \"/v1\"\n");
+    assert_eq!(warned(&parts), [], "parts of one origin are one seller");
+    let read = Reading::of(&counted, Setting::Real).unwrap_or_else(|fault| panic!("{fault}"));
+    let says = of(&read).remove(0).says;
+    assert!(says.contains("by https://api.example.com and https://other.example"), "{says}");
+}

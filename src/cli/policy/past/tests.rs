@@ -1,6 +1,6 @@
 //! Pasts of a few payments under rules that let them through, or not.
 
-use bursar_policy::{ChainId, Method, PaymentId, SessionId, Setting, Site, Terms, Version};
+use bursar_policy::{ChainId, Digest, Method, PaymentId, SessionId, Setting, Site, Terms, Version};
 use bursar_vault::rules_file;
 
 use super::*;
@@ -41,6 +41,7 @@ fn paid(host: &str, at_s: u64) -> PastPayment {
         site: Site::parse(&format!("https://{host}/page?x=1")).unwrap(),
         method: Method::Get,
         body: None,
+        subject: Digest::of(host.as_bytes()),
         terms: Terms {
             version: Version::V2,
             offer: 0,
@@ -293,6 +294,8 @@ fn what_the_rules_would_have_put_before_a_person_is_not_allowed() {
     assert_eq!(code(&free(""), &after(other)), Some("needs_approval"));
     assert_eq!(code(&free(""), &after(dear.clone())), None);
     assert_eq!(code(&free("unusual_price = 2"), &after(dear.clone())), None, "twice the usual is not above it");
+    assert_eq!(code(&free("price_rise = \"99%\""), &after(dear.clone())), Some("needs_approval"));
+    assert_eq!(code(&free("price_rise = \"100%\""), &after(dear.clone())), None);
     assert_eq!(code(&free("approve_over = \"0.09 USD\""), &after(dear)), Some("needs_approval"));
     assert_eq!(code(&free(""), &after(paid("0ne.example", 9))), Some("needs_approval"));
     assert_eq!(code(&free(""), &after(paid("two.example", 9))), None);
@@ -305,6 +308,9 @@ fn the_same_again_too_soon_would_not_have_been_allowed() {
     past.admit(&paid("one.example", 0)).unwrap();
     let again = past.admit(&paid("one.example", HOUR - 1)).unwrap_err();
     assert_eq!(again[0].code(), "recurring");
+    // With other headers it is another request.
+    let other = PastPayment { subject: Digest::of(b"other headers"), ..paid("one.example", HOUR - 1) };
+    past.admit(&other).unwrap();
     // What was not allowed is not known either.
     past.admit(&paid("one.example", HOUR)).unwrap();
 }

@@ -12,7 +12,7 @@ use bursar_policy::rules::draft::{Draft, Setting};
 use bursar_policy::terms::Terms;
 
 use super::world::{CENT, World, errand, errand_at, money, named, rules_with, terms};
-use crate::ledger::{Counted, Ledger, SessionOpened};
+use crate::ledger::{Counted, Ledger, NotSigned, SessionOpened};
 
 const SEPOLIA_USDC: &str = "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238";
 const OTHER: Address = Address::from_bytes([0x33; 20]);
@@ -147,6 +147,44 @@ fn a_price_far_above_the_usual_goes_to_a_person_once_there_is_a_usual() {
     assert_eq!(seen, [Concern::UnusualPrice { asked: money("0.41 USD"), usual: money("0.08 USD") }]);
     // Another host has habits of its own.
     buy(&world, errand_at("https://quite.elsewhere.org/a"), at(90 * CENT)).unwrap();
+}
+
+#[test]
+fn a_price_that_creeps_goes_to_a_person_in_however_small_steps() {
+    let mut world = world("allow_any_host = true\nprice_rise = \"20%\"", "");
+    let at = |units: u128| Terms { amount: Amount::new(units).unwrap(), ..terms(CENT) };
+    let mut units = 5 * CENT;
+    for step in 1.. {
+        if 6 * CENT < units {
+            break;
+        }
+        buy(&world, named("a", &format!("creep-{step}")), at(units)).unwrap();
+        units += units / 100;
+    }
+    let (asked, first) = (money("0.060458 USD"), money("0.05 USD"));
+    assert_eq!(concerns(&world, named("a", "last"), at(60_458)), [Concern::PriceRisen { asked, first }]);
+    assert!(6 * CENT < units && units < 61_000, "the steps were a hundredth each: {units}");
+    // Exactly a fifth more is no more than that, and another request has a first price of its own.
+    buy(&world, named("a", "fifth"), at(6 * CENT)).unwrap();
+    buy(&world, errand("b"), at(60_458)).unwrap();
+    // What is known outlives a restart, and rules that do not ask are not told.
+    world.reopen();
+    assert_eq!(concerns(&world, named("a", "again"), at(60_458)), [Concern::PriceRisen { asked, first }]);
+    world.rules = rules_with(ANY, "");
+    buy(&world, named("a", "unasked"), at(60_458)).unwrap();
+}
+
+#[test]
+fn what_came_to_nothing_was_no_first_price() {
+    let world = world("allow_any_host = true\nprice_rise = \"20%\"", "");
+    let at = |units: u128| Terms { amount: Amount::new(units).unwrap(), ..terms(CENT) };
+    let guard = world.new_claim(named("a", "void"));
+    let counted = world.ledger().authorize(guard, world.ask(terms(CENT)), &world.rules).unwrap();
+    let Counted::Yes(exposed) = counted else { panic!("{counted:?}") };
+    world.ledger().void(*exposed, NotSigned::by_the_signer()).unwrap();
+    buy(&world, named("a", "first"), at(9 * CENT)).unwrap();
+    let (asked, first) = (money("0.11 USD"), money("0.09 USD"));
+    assert_eq!(concerns(&world, named("a", "risen"), at(11 * CENT)), [Concern::PriceRisen { asked, first }]);
 }
 
 #[test]

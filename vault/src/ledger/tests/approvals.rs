@@ -1,6 +1,6 @@
 //! A person's word: asked for once, bound to everything, used once, over in time, and no more than a word.
 
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
@@ -442,32 +442,6 @@ fn the_log_says_who_is_paid_for_what_and_nothing_that_a_caller_says() {
         assert_eq!(entry.session.as_ref().unwrap().as_str(), "default");
     }
     world.ledger().verify().unwrap();
-}
-
-#[test]
-fn held_money_is_let_go_of_only_in_the_hours_and_an_open_session() {
-    let world = world();
-    let hold = |path: &str| {
-        let guard = world.new_claim(errand(path));
-        match world.ledger().hold(guard, world.ask(terms(CENT)), &world.rules).unwrap() {
-            Counted::Yes(held) => *held,
-            other => panic!("{other:?}"),
-        }
-    };
-    let (first, second, third) = (hold("a"), hold("b"), hold("c"));
-    let tight = "allow_any_host = true\nhours = \"00:00-00:01\"\ntime_zone = \"UTC\"";
-    let refused = |held, rules: &Arc<_>| match world.ledger().expose(held, rules).unwrap() {
-        Counted::No { reasons, .. } => reasons,
-        other => panic!("{other:?}"),
-    };
-    let closed = refused(first, &rules_with(tight, ""));
-    assert_eq!(closed.iter().map(Refusal::code).collect::<Vec<_>>(), ["outside_hours"]);
-    world.ledger().freeze("odd bills").unwrap();
-    assert_eq!(refused(second, &world.rules), [Refusal::Frozen]);
-    world.ledger().thaw().unwrap();
-    world.ledger().close_session("default".parse().unwrap()).unwrap();
-    assert_eq!(refused(third, &world.rules), [Refusal::NoSession]);
-    assert_eq!(world.kinds().get("exposed"), None);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use rusqlite::{Connection, Rows, Statement, StatementStatus, params};
 
 use super::world::{CENT, START, World, errand};
 use crate::ledger::{
-    Answer, LedgerFault, acquaintance, approval, breaker, claim, events, meta, overdue, prove, returned, rows, session,
-    tally, view,
+    Answer, LedgerFault, acquaintance, approval, breaker, claim, events, handle, meta, overdue, prove, returned, rows,
+    session, tally, view,
 };
 
 /// Every query on the way of a claim, an authorization, a report and a status, with something to bind.
@@ -42,10 +42,15 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (acquaintance::ANY_FAMILIAR, vec!["https://api.example.com"]),
         (acquaintance::FAMILIAR, vec!["https://api.example.com", "asset", "none"]),
         (acquaintance::ALIKE, vec!["api.example.com", "16"]),
-        (acquaintance::LAST_BOUGHT, vec!["none"]),
+        (acquaintance::LAST_BOUGHT, vec!["none", "none"]),
+        (acquaintance::FIRST_BOUGHT, vec!["none", "USD"]),
         (approval::DUE, vec!["1"]),
         (approval::OPEN_OF_BINDING, vec!["none", "1"]),
         (approval::WAITING_OF_SESSION, vec![id, "1"]),
+        (approval::USED_BY, vec!["none"]),
+        (handle::BY_DIGEST, vec!["none"]),
+        (handle::OPEN_OF_PAYMENT, vec!["none"]),
+        (handle::DUE, vec!["1"]),
         (approval::OF_REQUEST, vec![id, "GET", "https://api.example.com/", "none"]),
         (view::LOG_NEWEST, vec!["20"]),
         (view::LOG_AFTER, vec!["3", "20"]),
@@ -95,6 +100,27 @@ fn every_query_on_the_way_of_a_payment_uses_an_index() {
         let bounded = plan.starts_with("SCAN") && sql.contains("LIMIT");
         assert!(bounded || !plan.contains("SCAN"), "{plan}: {sql}");
         assert!(!plan.contains("TEMP B-TREE"), "{plan}: {sql}");
+    }
+}
+
+#[test]
+fn a_cached_query_is_planned_once_however_often_it_is_used() {
+    let world = World::new("", "1 USD");
+    let anew = world.ledger().writer.ask(|tx| {
+        let mut anew = Vec::new();
+        for (sql, bound) in hot() {
+            for _ in 0..3 {
+                let mut statement = tx.conn.prepare_cached(sql)?;
+                let mut rows = run(&mut statement, &bound)?;
+                while rows.next()?.is_some() {}
+                drop(rows);
+                anew.push((sql, statement.get_status(StatementStatus::RePrepare)));
+            }
+        }
+        Ok(Answer::AtOnce(anew))
+    });
+    for (sql, times) in anew.unwrap() {
+        assert_eq!(times, 0, "{sql}");
     }
 }
 

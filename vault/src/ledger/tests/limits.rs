@@ -209,7 +209,7 @@ fn the_overview_tells_what_is_used_and_what_is_open() {
     assert_eq!(seen.session.unwrap().spent, money("0.30 USD"));
     assert_eq!(seen.held, [money("0.20 USD")]);
     assert_eq!(seen.unresolved.len(), 1);
-    assert_eq!(seen.unresolved[0].payment, *open.payment());
+    assert_eq!(seen.unresolved[0].receipt.payment, *open.payment());
     assert_eq!(seen.limits[0].used, Some(money("0.30 USD")));
     assert_eq!(seen.limits[1].count_used, 2);
     let all = world.ledger().overview(None, &world.rules).unwrap();

@@ -8,9 +8,9 @@ use bursar_policy::limit::Scope;
 use bursar_policy::rules::Rules;
 
 use super::unresolved::{ask, shut};
-use super::world::{LIFE_S, START, World, answered, errand, errand_at, rules_with, settled, silence};
-use crate::ledger::{Answer, Claim, EXPIRY_MARGIN_S, Exposed, LedgerFault, Reservation, Resume};
-use crate::protocol::{Lost, Resumed};
+use super::world::{LIFE_S, START, World, answered, errand, errand_at, money, rules_with, settled, silence};
+use crate::ledger::{Answer, Claim, EXPIRY_MARGIN_S, LedgerFault, Meant, Reservation};
+use crate::protocol::{Lost, Resumable, Resumed};
 
 const ORIGIN: &str = "https://api.example.com";
 
@@ -29,7 +29,7 @@ fn payee(byte: u8) -> String {
 }
 
 /// A payment that runs out without a word.
-fn lose(world: &World, errand: Errand, payee: u8) -> Reservation<Exposed> {
+fn lose(world: &World, errand: Errand, payee: u8) -> Reservation {
     let exposed = ask(world, errand, payee).unwrap();
     world.sign(&exposed);
     world.time.pass(LIFE_S + EXPIRY_MARGIN_S);
@@ -39,7 +39,7 @@ fn lose(world: &World, errand: Errand, payee: u8) -> Reservation<Exposed> {
 
 fn lifted(world: &World, whom: &str) -> Resumed {
     match world.ledger().resume(whom, &world.rules).unwrap() {
-        Resume::Lifted(resumed) => resumed,
+        Meant::One(resumed) => resumed,
         other => panic!("{other:?}"),
     }
 }
@@ -70,6 +70,46 @@ fn a_quarantine_is_lifted_with_everything_that_led_to_it() {
     assert_eq!(world.kinds().get("resumed"), Some(&1), "nothing was lifted, so nothing is in the log");
     world.reopen();
     assert!(matches!(world.claim(errand("c")), Claim::New(_)));
+}
+
+fn standing(world: &World, whom: &str) -> Resumable {
+    match world.ledger().resumable(whom, &world.rules).unwrap() {
+        Meant::One(standing) => standing,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_would_be_lifted_is_told_with_the_newest_payments_and_nothing_is_lifted() {
+    let mut world = world("max_unresolved = 100");
+    for number in 0..7 {
+        drop(lose(&world, errand(&format!("page-{number}?key=secret")), 0x22));
+    }
+    // Another host's loss to the same payee, and one that nobody knows the end of yet.
+    drop(lose(&world, errand_at("https://other.example.org/x"), 0x22));
+    let open = ask(&world, errand("open"), 0x22).unwrap();
+    world.sign(&open);
+
+    let (host, to) = (standing(&world, ORIGIN), standing(&world, &payee(0x22)));
+    assert_eq!((host.scope, host.of.as_str(), host.lost), (Scope::Host, ORIGIN, 7));
+    assert_eq!((to.scope, to.of, to.lost), (Scope::Payee, payee(0x22), 8));
+    assert_eq!((host.money, to.money), (vec![money("0.07 USD")], vec![money("0.08 USD")]));
+    let paths = |of: &Resumable| of.newest.iter().map(|one| format!("{}{}", one.origin, one.path)).collect::<Vec<_>>();
+    let of_host = standing(&world, ORIGIN);
+    assert_eq!(of_host.newest.len(), 5);
+    assert_eq!(paths(&of_host)[0], format!("{ORIGIN}/page-6"), "the newest first, and no query");
+    assert_eq!(paths(&standing(&world, &payee(0x22)))[0], "https://other.example.org/x");
+    assert_eq!((of_host.failures, of_host.strikes, of_host.quarantined_until_s), (0, 0, None));
+
+    // Looking changed nothing, and the same seven are what is put up with.
+    assert_eq!(world.kinds().get("resumed"), None);
+    assert_eq!(lifted(&world, ORIGIN).pardoned, 7);
+    let after = standing(&world, ORIGIN);
+    assert_eq!((after.lost, after.money, after.newest), (0, Vec::new(), Vec::new()));
+    assert_eq!(standing(&world, &payee(0x22)).lost, 8, "the payee is another matter");
+    assert_eq!(world.ledger().resumable("nobody.example.com", &world.rules).unwrap(), Meant::Nobody);
+    world.reopen();
+    assert_eq!(standing(&world, &payee(0x22)).lost, 8);
 }
 
 #[test]
@@ -130,13 +170,13 @@ fn a_host_is_named_by_its_origin_or_by_a_name_that_only_one_origin_has() {
         world.sign(&exposed);
         world.ledger().report(&exposed, silence(), world.rules.breaker()).unwrap();
     };
-    assert_eq!(world.ledger().resume("api.example.com", &world.rules).unwrap(), Resume::Nobody);
+    assert_eq!(world.ledger().resume("api.example.com", &world.rules).unwrap(), Meant::Nobody);
     fail(&world, "https://api.example.com/a");
     assert_eq!(lifted(&world, "API.example.com").failures, 1);
     fail(&world, "https://api.example.com/b");
     fail(&world, "https://api.example.com:8443/b");
     let both = vec![ORIGIN.to_owned(), format!("{ORIGIN}:8443")];
-    assert_eq!(world.ledger().resume("api.example.com", &world.rules).unwrap(), Resume::Several(both));
+    assert_eq!(world.ledger().resume("api.example.com", &world.rules).unwrap(), Meant::Several(both));
     let one = lifted(&world, "api.example.com:8443");
     assert_eq!((one.of, one.failures), (format!("{ORIGIN}:8443"), 1));
     assert_eq!(lifted(&world, ORIGIN).failures, 1, "the other one stayed as it was");
@@ -146,7 +186,7 @@ fn a_host_is_named_by_its_origin_or_by_a_name_that_only_one_origin_has() {
     world.rules = rules_with("", "[[host]]\norigin = \"https://listed.example.com\"");
     assert_eq!(lifted(&world, "listed.example.com").of, "https://listed.example.com");
     for nobody in ["", " ", "api example com", "https://api.example.com/path", "eip155:1:0x12", "nobody.example.com"] {
-        assert_eq!(world.ledger().resume(nobody, &world.rules).unwrap(), Resume::Nobody, "{nobody}");
+        assert_eq!(world.ledger().resume(nobody, &world.rules).unwrap(), Meant::Nobody, "{nobody}");
     }
 }
 

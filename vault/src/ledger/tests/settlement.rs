@@ -135,57 +135,6 @@ fn a_late_claim_settles_what_was_presumed_spent_and_counts_it_once() {
 }
 
 #[test]
-fn held_money_can_be_released_and_runs_out_by_itself() {
-    let world = World::new("", "10 USD");
-    let hold = |path| match world.ledger().hold(world.new_claim(errand(path)), world.ask(terms(CENT)), &world.rules) {
-        Ok(Counted::Yes(held)) => *held,
-        other => panic!("{other:?}"),
-    };
-    let first = hold("a");
-    assert_eq!(world.spent(), money("0.01 USD"), "held money counts");
-    world.ledger().release(first).unwrap();
-    assert_eq!(world.spent(), money("0.00 USD"));
-    let second = hold("b");
-    world.time.pass(LIFE_S + EXPIRY_MARGIN_S);
-    assert_eq!(world.ledger().sweep().unwrap(), 1);
-    assert_eq!(world.ledger().payment(second.payment()).unwrap().receipt.state, RowState::Voided);
-    assert_eq!(world.spent(), money("0.00 USD"), "nobody was ever asked to sign it");
-    world.ledger().verify().unwrap();
-}
-
-#[test]
-fn held_money_that_is_exposed_lives_from_then_on() {
-    let world = World::new("", "10 USD");
-    let held = match world.ledger().hold(world.new_claim(errand("a")), world.ask(terms(CENT)), &world.rules) {
-        Ok(Counted::Yes(held)) => *held,
-        other => panic!("{other:?}"),
-    };
-    world.time.pass(100);
-    let Counted::Yes(exposed) = world.ledger().expose(held, &world.rules).unwrap() else { panic!("refused") };
-    let authorization = exposed.exposed().authorization();
-    assert_eq!(authorization.valid_before, world.time.now_s() + LIFE_S, "the wait does not eat the life");
-    assert_eq!(exposed.exposed().payer(), PAYER);
-    let signed = world.sign(&exposed);
-    assert_eq!(&signed.authorization, authorization);
-    assert_eq!(signed.domain, exposed.exposed().domain());
-    world.settle(&exposed);
-    world.ledger().verify().unwrap();
-}
-
-#[test]
-fn frozen_money_stays_held() {
-    let world = World::new("", "10 USD");
-    let held = match world.ledger().hold(world.new_claim(errand("a")), world.ask(terms(CENT)), &world.rules) {
-        Ok(Counted::Yes(held)) => *held,
-        other => panic!("{other:?}"),
-    };
-    world.ledger().freeze("enough").unwrap();
-    let Counted::No { reasons, .. } = world.ledger().expose(held, &world.rules).unwrap() else { panic!("exposed") };
-    assert_eq!(reasons, [bursar_policy::Refusal::Frozen]);
-    assert_eq!(world.spent(), money("0.01 USD"));
-}
-
-#[test]
 fn only_the_signers_word_frees_an_exposed_payment_and_not_after_a_signature() {
     let world = World::new("", "10 USD");
     let exposed = world.authorize(errand("a"), CENT).unwrap();

@@ -8,10 +8,13 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
+use bursar_policy::digest::Digest;
 use bursar_policy::errand::Errand;
 
-use super::world::{CENT, LIFE_S, World, named, settled, silence, terms};
-use crate::ledger::{Claim, Counted, EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation};
+use super::world::{CENT, LIFE_S, World, drawn, named, settled, silence, terms};
+use crate::ledger::{
+    Claim, Counted, EXPIRY_MARGIN_S, HANDLE_LIFE_S, Held, NotSigned, Redeemed, Reservation, Unredeemable,
+};
 use crate::protocol::{Report, SettlementClaim};
 
 const WINDOW_S: u64 = 900;
@@ -46,7 +49,7 @@ enum Op {
     Sign { which: usize },
     Report { which: usize, word: u8 },
     Void { which: usize },
-    Release { which: usize },
+    Redeem { which: usize },
     Pass { seconds: u64 },
     Sweep,
     Again { which: usize },
@@ -59,7 +62,7 @@ fn op() -> impl Strategy<Value = Op> {
         4 => any::<usize>().prop_map(|which| Op::Sign { which }),
         4 => (any::<usize>(), 0_u8..3).prop_map(|(which, word)| Op::Report { which, word }),
         1 => any::<usize>().prop_map(|which| Op::Void { which }),
-        1 => any::<usize>().prop_map(|which| Op::Release { which }),
+        2 => any::<usize>().prop_map(|which| Op::Redeem { which }),
         4 => (1_u64..400).prop_map(|seconds| Op::Pass { seconds }),
         1 => Just(Op::Sweep),
         2 => any::<usize>().prop_map(|which| Op::Again { which }),
@@ -101,6 +104,9 @@ struct Model {
 
 impl Model {
     fn pass(&mut self, now_s: u64) {
+        for line in self.lines.iter_mut().filter(|line| line.now == Now::Held && line.ends_s <= now_s) {
+            line.now = Now::Free;
+        }
         let mut due: Vec<&mut Line> =
             self.lines.iter_mut().filter(|line| line.ends_s + EXPIRY_MARGIN_S <= now_s).collect();
         due.sort_by_key(|line| line.ends_s);
@@ -110,8 +116,7 @@ impl Model {
                     self.last_s = self.last_s.max(line.ends_s + EXPIRY_MARGIN_S);
                     line.now = Now::Spent { at_s: self.last_s };
                 }
-                Now::Held => line.now = Now::Free,
-                Now::Spent { .. } | Now::Free => {}
+                Now::Held | Now::Spent { .. } | Now::Free => {}
             }
         }
     }
@@ -139,8 +144,8 @@ impl Model {
 }
 
 enum Kept {
-    Held(Box<Reservation<crate::ledger::Held>>),
-    Exposed(Box<Reservation<Exposed>>),
+    Held(Digest),
+    Exposed(Box<Reservation>),
     Gone,
 }
 
@@ -158,7 +163,7 @@ impl Run {
             Op::Sign { which } => self.sign(which),
             Op::Report { which, word } => self.report(which, word, now_s),
             Op::Void { which } => self.void(which, now_s),
-            Op::Release { which } => self.release(which, now_s),
+            Op::Redeem { which } => self.redeem(which, now_s),
             Op::Pass { seconds } => self.world.time.pass(seconds),
             Op::Sweep => {
                 self.world.ledger().sweep().unwrap();
@@ -168,6 +173,9 @@ impl Run {
             Op::Restart => {
                 self.kept.iter_mut().for_each(|kept| *kept = Kept::Gone);
                 self.world.reopen();
+                for line in self.model.lines.iter_mut().filter(|line| line.now == Now::Held) {
+                    line.now = Now::Free;
+                }
             }
         }
     }
@@ -179,9 +187,11 @@ impl Run {
         self.model.pass(now_s);
         let ledger = self.world.ledger();
         let kept = if hold {
-            match ledger.hold(guard, ask, &self.world.rules).unwrap() {
-                Counted::Yes(held) => Some(Kept::Held(held)),
-                Counted::No { .. } => None,
+            let drawn = drawn(&ask.payment);
+            let handle = drawn.digest;
+            match ledger.hold(guard, ask, drawn, &self.world.rules).unwrap() {
+                Held::Yes(_) => Some(Kept::Held(handle)),
+                Held::No { .. } => None,
             }
         } else {
             match ledger.authorize(guard, ask, &self.world.rules).unwrap() {
@@ -192,7 +202,8 @@ impl Run {
         assert_eq!(kept.is_some(), self.model.fits(cents, now_s), "{cents} cents at {now_s}: {:?}", self.model.lines);
         if let Some(kept) = kept {
             let now = if hold { Now::Held } else { Now::Pending };
-            self.model.lines.push(Line { errand, cents, ends_s: now_s + LIFE_S, signed: false, now });
+            let life_s = if hold { HANDLE_LIFE_S } else { LIFE_S };
+            self.model.lines.push(Line { errand, cents, ends_s: now_s + life_s, signed: false, now });
             self.kept.push(kept);
         }
     }
@@ -237,17 +248,21 @@ impl Run {
         }
     }
 
-    fn release(&mut self, which: usize, now_s: u64) {
+    /// What is held is let go of once, while its handle is good; then it lives from that moment on.
+    fn redeem(&mut self, which: usize, now_s: u64) {
         let Some(at) = self.pick(which) else { return };
-        let kept = std::mem::replace(&mut self.kept[at], Kept::Gone);
-        let Kept::Held(held) = kept else {
-            self.kept[at] = kept;
-            return;
-        };
-        let released = self.world.ledger().release(*held).is_ok();
+        let Kept::Held(handle) = self.kept[at] else { return };
+        let redeemed = self.world.redeem(handle, "page");
         let line = &mut self.model.lines[at];
-        assert_eq!(released, line.now == Now::Held, "{line:?} at {now_s}");
-        line.now = Now::Free;
+        match redeemed {
+            Redeemed::First { reservation, .. } => {
+                assert!(line.now == Now::Held && now_s < line.ends_s, "{line:?} at {now_s}");
+                (line.now, line.ends_s) = (Now::Pending, now_s + LIFE_S);
+                self.kept[at] = Kept::Exposed(reservation);
+            }
+            Redeemed::Not(Unredeemable::Expired) => assert!(line.ends_s <= now_s, "{line:?} at {now_s}"),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// The identical call finds the first purchase, whatever became of it, and counts nothing.
@@ -262,10 +277,10 @@ impl Run {
         };
         let line = &self.model.lines[at];
         let expected = match (&self.kept[at], line.now) {
-            (Kept::Held(_) | Kept::Exposed(_), _) => Found::InFlight,
+            (Kept::Exposed(_), _) => Found::InFlight,
+            (Kept::Held(_), _) => Found::New,
             (Kept::Gone, Now::Free) => Found::New,
             (Kept::Gone, Now::Pending) if line.signed && now_s < line.ends_s => Found::Resend,
-            (Kept::Gone, Now::Held) if line.ends_s + EXPIRY_MARGIN_S <= now_s => Found::New,
             (Kept::Gone, _) => Found::Repeat,
         };
         assert_eq!(found, expected, "{line:?} at {now_s}");
@@ -295,7 +310,7 @@ proptest! {
             run.step(op);
         }
         run.check();
-        run.world.reopen();
+        run.step(&Op::Restart);
         run.check();
     }
 }

@@ -11,7 +11,7 @@ use bursar_policy::rules::Rules;
 use super::world::{
     CENT, LIFE_S, World, answered, errand, errand_at, named, rules_with, settled, signature, silence, terms,
 };
-use crate::ledger::{Counted, EXPIRY_MARGIN_S, Exposed, Reservation};
+use crate::ledger::{Counted, EXPIRY_MARGIN_S, Reservation};
 use crate::protocol::{Report, SettlementClaim};
 
 fn any_host(line: &str) -> Arc<Rules> {
@@ -26,7 +26,7 @@ fn strict() -> World {
 }
 
 /// Buys a cent's worth from `payee`; or which scopes are shut.
-pub(super) fn ask(world: &World, errand: Errand, payee: u8) -> Result<Reservation<Exposed>, Vec<Scope>> {
+pub(super) fn ask(world: &World, errand: Errand, payee: u8) -> Result<Reservation, Vec<Scope>> {
     let mut wanted = terms(CENT);
     wanted.payee = Address::from_bytes([payee; 20]);
     let guard = world.new_claim(errand);

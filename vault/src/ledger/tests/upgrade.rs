@@ -3,12 +3,13 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
-use super::world::{CENT, Fake, START, World, errand, money, place, rules};
-use crate::ledger::{Ledger, LedgerFault, Resume, RowState, tally};
+use super::world::{CENT, Fake, START, World, drawn, errand, money, place, rules, terms};
+use crate::ledger::{Claim, Held, Ledger, LedgerFault, Meant, RowState, tally};
 
 /// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
 /// one is in flight, 400 seconds after [`START`].
@@ -38,7 +39,7 @@ fn version_1_opens_and_balances_and_its_lost_payment_counts() {
         let session = SessionId::from_random([1; 16]);
         let overview = ledger.overview(Some(&session), &rules("")).unwrap();
         assert_eq!(overview.session.unwrap().spent, money("0.10 USD"));
-        let open: Vec<RowState> = overview.unresolved.iter().map(|receipt| receipt.state).collect();
+        let open: Vec<RowState> = overview.unresolved.iter().map(|open| open.receipt.state).collect();
         assert_eq!(open, [RowState::Exposed]);
         let overdue = ledger.writer.ask(|tx| {
             let found = tally::read(tx.conn, "overdue-host|https://api.example.com|*")?;
@@ -85,7 +86,38 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
     // And what is new with version 3 works on it.
     let ledger = open(dir.path()).unwrap();
     let resumed = ledger.resume("api.example.com", &rules("")).unwrap();
-    assert!(matches!(resumed, Resume::Lifted(resumed) if resumed.pardoned == 1));
+    assert!(matches!(resumed, Meant::One(resumed) if resumed.pardoned == 1));
+    ledger.verify().unwrap();
+}
+
+/// Takes away what version 4 added.
+const BACK_TO_VERSION_3: &str = "DROP TRIGGER payment_held_ends; DROP TABLE handle; DROP TRIGGER payment_lapses;
+    DROP TABLE proof; DROP TABLE returned; DROP TABLE unproved; PRAGMA user_version = 3";
+
+#[test]
+fn version_3_opens_and_balances_and_money_can_be_held_on_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = laid_down(dir.path());
+    drop(open(dir.path()).unwrap());
+    // As version 3 left it: without what version 4 added.
+    let conn = Connection::open(&file).unwrap();
+    conn.execute_batch(BACK_TO_VERSION_3).unwrap();
+    drop(conn);
+    for _opening in 0..2 {
+        let ledger = open(dir.path()).unwrap();
+        assert_eq!(ledger.verify().unwrap().payments, 4);
+    }
+    let ledger = open(dir.path()).unwrap();
+    let (session, rules) = (SessionId::from_random([1; 16]), rules(""));
+    let Claim::New(claim) = ledger.claim(&session, errand("held"), &rules, Duration::ZERO).unwrap() else {
+        panic!("it is new")
+    };
+    let elsewhere = World::new("", "1 USD");
+    // Ids and nonces are of the time they are drawn at.
+    elsewhere.time.pass(12_345);
+    let ask = elsewhere.ask(terms(CENT));
+    let drawn = drawn(&ask.payment);
+    assert!(matches!(ledger.hold(claim, ask, drawn, &rules).unwrap(), Held::Yes(_)));
     ledger.verify().unwrap();
 }
 
@@ -110,9 +142,7 @@ fn version_3_opens_and_its_payments_can_be_proved() {
     world.close();
     // As version 3 left it: without what version 4 added.
     let conn = Connection::open(place(world.dir.path()).file).unwrap();
-    let added = "DROP TRIGGER payment_lapses; DROP TABLE proof; DROP TABLE returned; DROP TABLE unproved;";
-    conn.execute_batch(added).unwrap();
-    conn.pragma_update(None, "user_version", 3).unwrap();
+    conn.execute_batch(BACK_TO_VERSION_3).unwrap();
     drop(conn);
     for _opening in 0..2 {
         world.reopen();

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bursar_policy::chain::{Address, ChainId};
+use bursar_policy::digest::Digest;
 use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, PurchaseId, SessionId, SessionName};
 use bursar_policy::mandate::Mandate;
 use bursar_policy::money::{Amount, Money};
@@ -18,9 +19,11 @@ use bursar_policy::site::Site;
 use bursar_policy::terms::Terms;
 use tempfile::TempDir;
 
+use crate::blank::{Blank, Piece};
 use crate::clock::TimeSource;
 use crate::ledger::{
-    Ask, Claim, ClaimGuard, Counted, Exposed, KeyFile, Ledger, LedgerPlace, Reservation, SessionOpened,
+    Ask, Claim, ClaimGuard, Counted, Drawn, Held, KeyFile, Ledger, LedgerPlace, Prepared, Redeemed, Redeemer,
+    Reservation, SessionOpened,
 };
 use crate::protocol::{ContentRef, Delivery, Receipt, Report, SettlementClaim, Signed};
 
@@ -218,12 +221,12 @@ impl World {
     }
 
     /// Claims and authorizes.
-    pub(super) fn authorize(&self, errand: Errand, units: u128) -> Result<Reservation<Exposed>, Vec<Refusal>> {
+    pub(super) fn authorize(&self, errand: Errand, units: u128) -> Result<Reservation, Vec<Refusal>> {
         self.authorize_terms(errand, terms(units))
     }
 
     /// Claims and authorizes these terms.
-    pub(super) fn authorize_terms(&self, errand: Errand, terms: Terms) -> Result<Reservation<Exposed>, Vec<Refusal>> {
+    pub(super) fn authorize_terms(&self, errand: Errand, terms: Terms) -> Result<Reservation, Vec<Refusal>> {
         let guard = self.new_claim(errand);
         match self.ledger().authorize(guard, self.ask(terms), &self.rules).unwrap() {
             Counted::Yes(exposed) => Ok(*exposed),
@@ -231,11 +234,28 @@ impl World {
         }
     }
 
-    pub(super) fn sign(&self, exposed: &Reservation<Exposed>) -> Signed {
+    /// Claims and sets aside; the digest of the handle is of the payment's id.
+    pub(super) fn hold(&self, errand: Errand, units: u128) -> Result<(Digest, Prepared), Vec<Refusal>> {
+        let (guard, ask) = (self.new_claim(errand), self.ask(terms(units)));
+        let drawn = drawn(&ask.payment);
+        let handle = drawn.digest;
+        match self.ledger().hold(guard, ask, drawn, &self.rules).unwrap() {
+            Held::Yes(prepared) => Ok((handle, *prepared)),
+            Held::No { reasons, .. } => Err(reasons),
+        }
+    }
+
+    /// Redeems a handle in the default session for a path on the test host.
+    pub(super) fn redeem(&self, handle: Digest, path: &str) -> Redeemed {
+        let who = redeemer(handle, path);
+        self.ledger().redeem(&who, &self.rules, Duration::ZERO).unwrap()
+    }
+
+    pub(super) fn sign(&self, exposed: &Reservation) -> Signed {
         self.ledger().store_signature(exposed, &signature()).unwrap()
     }
 
-    pub(super) fn settle(&self, exposed: &Reservation<Exposed>) -> Receipt {
+    pub(super) fn settle(&self, exposed: &Reservation) -> Receipt {
         self.ledger().report(exposed, answered(Some(settled())), self.rules.breaker()).unwrap()
     }
 
@@ -260,6 +280,16 @@ impl World {
         }
         kinds
     }
+}
+
+/// A handle whose digest is of `payment`.
+pub(super) fn drawn(payment: &PaymentId) -> Drawn {
+    Drawn { digest: Digest::of(payment.as_str().as_bytes()), blank: Blank::new(vec![Piece::Payload]).unwrap() }
+}
+
+/// The glue of the default session, whose browser is at a path on the test host.
+pub(super) fn redeemer(handle: Digest, path: &str) -> Redeemer {
+    Redeemer { handle, session: SessionName::default(), site: Some(errand(path).site) }
 }
 
 pub(super) fn signature() -> String {

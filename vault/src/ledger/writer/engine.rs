@@ -13,7 +13,7 @@ use crate::ledger::events::{self, Event, EventKind, Head};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::mark::Mark;
 use crate::ledger::open::{self, LedgerPlace};
-use crate::ledger::{approval, audit, meta, session};
+use crate::ledger::{approval, audit, handle, meta, session};
 
 /// The most asks in one transaction that somebody waits for: a stream of others does not put its commit off.
 const BATCH_MAX: usize = 64;
@@ -257,6 +257,8 @@ fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> 
         events::append(conn, now_s, &Event::new(EventKind::ClockConfirmed, told))?;
         if to_s < from_s {
             approval::clock_set_back(conn, to_s)?;
+            // Those that were drawn in the mistaken future would keep their money aside until it comes.
+            handle::end_every(&Tx { conn, now_s, latched: true, purse: &shared.purse }, "the clock was set back")?;
         }
     }
     meta::set_latched(conn, None)?;
