@@ -10,6 +10,8 @@
 mod api_keys;
 #[path = "cli/approvals.rs"]
 mod approvals;
+#[path = "cli/audit.rs"]
+mod audit;
 #[path = "cli/bad_rules.rs"]
 mod bad_rules;
 #[path = "cli/budgets.rs"]
@@ -32,6 +34,8 @@ mod first_steps;
 mod install;
 #[path = "cli/large.rs"]
 mod large;
+#[path = "cli/ledger.rs"]
+mod ledger;
 #[path = "cli/mandates.rs"]
 mod mandates;
 #[path = "cli/network.rs"]

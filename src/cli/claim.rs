@@ -3,9 +3,7 @@
 //! The signature is never in it. The seller has it, a chain shows whether it was used by the nonce alone, and whoever
 //! else holds it beside these terms could cash it while it is valid: a claim is sent to strangers.
 
-use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use bursar_policy::{Address, Amount, ChainId, Money, PaymentId, Terms};
@@ -89,12 +87,7 @@ impl Claim {
         let document = document(*detail);
         let text = serde_json::to_string_pretty(&document).map_err(std::io::Error::from)?;
         let file = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("claim-{}.json", self.payment)));
-        let mut made = File::options()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&file)
-            .map_err(|fault| Stop::usage(format!("`{}` cannot be made: {fault}", file.display())))?;
+        let mut made = table::new_file(&file)?;
         made.write_all(text.as_bytes()).and_then(|()| made.write_all(b"\n")).and_then(|()| made.sync_all())?;
         table::say(&format!("Wrote {}.", file.display()))?;
         if document.outcome == "paid" {

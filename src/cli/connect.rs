@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bursar_vault::client::{ClientFault, OperatorClient};
+use bursar_vault::ledger::LedgerFault;
 use bursar_vault::profile::{Profile, ProfileFault};
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
 
@@ -35,6 +36,26 @@ impl From<ClientFault> for Stop {
             ClientFault::Said { code, message } => Self::new(exit_of(&code), message),
             other => Self::not_ready(other.to_string()),
         }
+    }
+}
+
+impl From<LedgerFault> for Stop {
+    fn from(fault: LedgerFault) -> Self {
+        let exit = match fault {
+            // It was looked at, and it is not in order.
+            LedgerFault::Books { .. }
+            | LedgerFault::Corrupt { .. }
+            | LedgerFault::Unreadable { .. }
+            | LedgerFault::BeyondRepair { .. }
+            | LedgerFault::Whole { .. }
+            | LedgerFault::OtherLedger { .. }
+            | LedgerFault::NotOlder { .. }
+            | LedgerFault::WentApart { .. }
+            | LedgerFault::Sealed { .. } => Exit::Refused,
+            LedgerFault::Missing { .. } | LedgerFault::Older { .. } | LedgerFault::InUse { .. } => Exit::NotReady,
+            _ => Exit::Failed,
+        };
+        Self::new(exit, fault.to_string())
     }
 }
 

@@ -69,7 +69,7 @@ impl Init {
             )));
         }
         rules_file::parse(&text, profile.setting()).map_err(|fault| Stop::usage(fault.to_string()))?;
-        let operator = Passphrase::new(terminal::new_passphrase(profile.setting())?);
+        let operator = Passphrase::new(terminal::new_passphrase("New operator passphrase", profile.setting())?);
         let key = if self.import {
             NewKey::Imported(Typed::new(terminal::secret("Private key (64 hex digits, not shown)", profile.setting())?))
         } else {

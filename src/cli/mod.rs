@@ -7,6 +7,8 @@ pub mod exit;
 mod terminal;
 
 mod approval;
+mod audit;
+mod backup;
 mod browser;
 mod chains_shown;
 mod check;
@@ -19,14 +21,17 @@ mod explain;
 mod freeze;
 mod init;
 mod install;
+mod ledger;
 mod ledger_log;
 mod policy;
+mod receipts;
 mod reconcile;
 mod resume;
 mod rules_shown;
 mod secret;
 mod serve;
 mod session;
+mod since;
 mod status;
 mod table;
 mod unlock;
@@ -100,6 +105,17 @@ enum Command {
     Secret(secret::Secret),
     /// Show what happened: payments, refusals, sessions, operator acts
     Log(ledger_log::Log),
+    /// Show what was paid: one row a payment, or everything about one
+    Receipts(receipts::Receipts),
+    /// Check, export and sign the log
+    #[command(subcommand)]
+    Audit(audit::Audit),
+    /// Check the ledger, and rebuild a damaged one by hand
+    #[command(subcommand)]
+    Ledger(ledger::Ledger),
+    // Said by the commands themselves, whose help has more than one paragraph.
+    Backup(backup::Backup),
+    Restore(backup::Restore),
     // Said by the command itself, whose help has more than one paragraph.
     Check(check::Check),
     /// Write everything that is known of a payment to one file, for a claim against its seller
@@ -180,6 +196,11 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Reload(command) => command.run(profile),
         Command::Secret(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
+        Command::Receipts(command) => command.run(profile),
+        Command::Audit(command) => command.run(profile),
+        Command::Ledger(command) => command.run(profile),
+        Command::Backup(command) => command.run(profile),
+        Command::Restore(command) => command.run(profile),
         Command::Check(command) => command.run(profile),
         Command::Claim(command) => command.run(profile),
         Command::Content(command) => command.run(profile),

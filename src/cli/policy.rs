@@ -5,7 +5,6 @@ mod known;
 mod logged;
 mod past;
 mod replay;
-mod since;
 mod story;
 
 use std::path::PathBuf;

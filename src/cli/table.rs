@@ -1,6 +1,9 @@
 //! What people look at: tables, lines, times and money. The only file of the command line that prints.
 
+use std::fs::File;
 use std::io::{IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 
 use bursar_policy::unseen::{Lines, is_unseen, written_out};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
@@ -39,15 +42,27 @@ pub(super) fn complain(text: &str) {
     if writeln!(err, "{}", visible(text)).is_err() {}
 }
 
+/// Standard output for what programs read, byte by byte: whoever writes there has made everything visible already.
+pub(super) fn plain_output() -> Box<dyn Write> {
+    Box::new(std::io::stdout())
+}
+
+/// Says how far something long has come, where a person looks at standard error.
+pub(super) fn progress(text: &str) {
+    if std::io::stderr().is_terminal() {
+        complain(text);
+    }
+}
+
 /// The text with everything that could steer a terminal or hide in it spelled out. Line ends and tabs stay.
 ///
 /// What people look at holds words that came from a seller or from `serve`, which hostile bytes have passed through.
-fn visible(text: &str) -> String {
+pub(super) fn visible(text: &str) -> String {
     written_out(text, usize::MAX, Lines::Keep).0
 }
 
 /// `value` as one line of JSON, with everything unseen in its texts as JSON's own escapes, so that it stays JSON.
-fn json_line(value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+pub(super) fn json_line(value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
     let text = serde_json::to_string(value)?;
     let mut line = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -104,6 +119,16 @@ pub(super) fn table(head: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> S
     table.to_string()
 }
 
+/// Makes a file for its owner alone; one that is there already is left alone.
+///
+/// # Errors
+///
+/// [`Stop`] with exit code 2 when it cannot be made.
+pub(super) fn new_file(path: &Path) -> Result<File, Stop> {
+    let made = File::options().write(true).create_new(true).mode(0o600).open(path);
+    made.map_err(|fault| Stop::usage(format!("`{}` cannot be made: {fault}", path.display())))
+}
+
 /// The width of the terminal that standard output is, if it is one.
 fn columns() -> Option<u16> {
     let out = std::io::stdout();
@@ -122,6 +147,12 @@ pub(super) fn bar(used: u128, whole: u128, cells: u16) -> String {
     let empty = cells.saturating_sub(filled);
     let (full, rest) = if std::io::stdout().is_terminal() { ("█", "░") } else { ("#", ".") };
     format!("{}{}", full.repeat(usize::from(filled)), rest.repeat(usize::from(empty)))
+}
+
+/// A Unix time as RFC 3339 in UTC, for programs; the bare number beyond the calendar.
+pub(super) fn utc(seconds: u64) -> String {
+    let at = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    at.map_or_else(|| seconds.to_string(), |at| at.to_string())
 }
 
 /// A Unix time as local date and time, with the name of the zone.

@@ -67,8 +67,8 @@ fn keys(tty: &mut impl Read) -> Result<Zeroizing<String>, Stop> {
 /// # Errors
 ///
 /// [`Stop`] where there is no terminal, where the two differ, or where it is shorter than 8 bytes.
-pub(super) fn new_passphrase(setting: Setting) -> Result<Zeroizing<String>, Stop> {
-    let first = secret("New operator passphrase (8 characters or more)", setting)?;
+pub(super) fn new_passphrase(what_for: &str, setting: Setting) -> Result<Zeroizing<String>, Stop> {
+    let first = secret(&format!("{what_for} (8 characters or more)"), setting)?;
     if first.chars().count() < 8 {
         return Err(Stop::usage("the passphrase is shorter than 8 characters; choose a longer one"));
     }

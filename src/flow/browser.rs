@@ -41,14 +41,14 @@ impl<R: Resolver> Buyer<R> {
         let (demand, terms) = match self.terms(vault, errand, None, released, progress, &mut None).await {
             Ok(Judged::Payable { demand, terms, .. }) => (demand, terms.into_inner()),
             Ok(Judged::Free { note, .. }) => return Ok(Preparation::Free { note }),
-            Err(end) => return Err(self.declined(vault, errand, end).await),
+            Err(declined) => return Err(self.declined(vault, errand, declined).await),
         };
         let Some(envelope) = demand.envelope(terms.offer) else {
             return Err(End::broken("the chosen offer is not in the seller's list"));
         };
         let blank = match blank_for_a_header(blank(&envelope, terms.amount, terms.payee)) {
             Ok(blank) => blank,
-            Err(end) => return Err(self.declined(vault, errand, end).await),
+            Err(end) => return Err(self.declined(vault, errand, end.into()).await),
         };
         if !progress.wanted() {
             return Err(End::given_up());

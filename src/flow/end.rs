@@ -1,7 +1,8 @@
 //! How a purchase ends before a signature exists: a refusal, which is an answer, or a fault. Neither moved money.
 
-use bursar_policy::Refusal;
+use bursar_policy::{Challenge, Quoted, Refusal, Said};
 use bursar_tools::payments::{Attachment, Preparation, Purchase, Quote, Reason};
+use bursar_vault::protocol::{SOUGHT_MAX, Sought};
 
 use crate::authorities::AuthorityFault;
 use crate::content::ContentFault;
@@ -16,6 +17,41 @@ pub(super) enum End {
     No(Vec<Refusal>),
     /// It could not be tried.
     Fault(Reason),
+}
+
+/// Why nothing was bought, and what the seller had asked for by then, for the operator's log.
+#[derive(Debug)]
+pub(super) struct Declined {
+    pub(super) end: End,
+    pub(super) sought: Vec<Sought>,
+}
+
+impl From<End> for Declined {
+    fn from(end: End) -> Self {
+        Self { end, sought: Vec::new() }
+    }
+}
+
+impl Declined {
+    /// Terms that the rules refuse.
+    pub(super) fn by_the_rules(refusals: Vec<Refusal>, challenge: &Challenge) -> Self {
+        let sought = challenge.offers.iter().take(SOUGHT_MAX).map(|offer| Sought {
+            amount: quoted(&offer.amount),
+            asset: quoted(&offer.asset),
+            network: quoted(&offer.network),
+            payee: quoted(&offer.pay_to),
+        });
+        Self { end: End::No(refusals), sought: sought.collect() }
+    }
+}
+
+fn quoted(said: &Said) -> Quoted {
+    match said {
+        Said::Absent => Quoted::of("nothing"),
+        Said::Null => Quoted::of("null"),
+        Said::Text(text) | Said::Number(text) => Quoted::of(text),
+        Said::Other(what) => Quoted::of(what),
+    }
 }
 
 impl End {

@@ -35,7 +35,7 @@ use crate::net::{Resolver, Tls};
 use crate::wallet::{Conversation, Wallet};
 use crate::wire::{Demand, Envelope};
 use deliver::Paying;
-use end::End;
+use end::{Declined, End};
 pub use inspect::{Inspection, Verdict};
 pub use offer::Pauses;
 use visit::{Seen, Visit};
@@ -104,7 +104,7 @@ impl<R: Resolver> Buyer<R> {
         let (visit, demand, terms) = match judged {
             Ok(Judged::Payable { visit, demand, terms }) => (visit, demand, terms),
             Ok(Judged::Free { content, note }) => return Ok(Purchase::Free { content, note }),
-            Err(end) => return Err(self.declined(vault, errand, end).await),
+            Err(declined) => return Err(self.declined(vault, errand, declined).await),
         };
         let Some(envelope) = demand.envelope(terms.get().offer) else {
             return Err(End::broken("the chosen offer is not in the seller's list"));
@@ -172,7 +172,7 @@ impl<R: Resolver> Buyer<R> {
         released: Released,
         progress: &Progress,
         noticed: &mut Option<OtherMethod>,
-    ) -> Result<Judged, End> {
+    ) -> Result<Judged, Declined> {
         let rules = vault.rules();
         let site = may_visit(&rules, errand).map_err(End::No)?;
         progress.at(Stage::Visiting);
@@ -183,15 +183,16 @@ impl<R: Resolver> Buyer<R> {
         };
         progress.at(Stage::Judging);
         *noticed = other_method(&demand, errand);
-        let terms =
-            judge(&rules, errand, demand.challenge(), vault.welcome().payer, clock::now_s()).map_err(End::No)?;
+        let terms = judge(&rules, errand, demand.challenge(), vault.welcome().payer, clock::now_s())
+            .map_err(|refusals| Declined::by_the_rules(refusals, demand.challenge()))?;
         Ok(Judged::Payable { visit: Box::new(visit), demand: Box::new(demand), terms })
     }
 
     /// Tells the operator's log about a refusal that the vault did not see.
-    async fn declined(&self, vault: &mut Conversation, errand: &Errand, end: End) -> End {
+    async fn declined(&self, vault: &mut Conversation, errand: &Errand, declined: Declined) -> End {
+        let Declined { end, sought } = declined;
         if let End::No(refusals) = &end
-            && let Err(fault) = vault.decline(errand, refusals).await
+            && let Err(fault) = vault.decline(errand, sought, refusals).await
         {
             tracing::warn!("a refusal could not be written to the log: {fault}");
         }
@@ -227,7 +228,7 @@ impl<R: Resolver> Buyer<R> {
                     None => Err(End::broken("the vault gave no quote id")),
                 }
             }
-            Err(end) => Err(self.declined(&mut vault, errand, end).await),
+            Err(declined) => Err(self.declined(&mut vault, errand, declined).await),
         }
     }
 

@@ -11,7 +11,8 @@ use bursar_policy::{Handle, PageOpening};
 use bursar_vault::blank::Blank;
 use bursar_vault::protocol::frame::{self, HEADER_BYTES};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Attached, Claimed, Recalled, Receipt, Released, Report, Signed, Status, Wanted, Welcome,
+    AgentAsk, AgentReply, Attached, Claimed, Recalled, Receipt, Released, Report, Signed, Sought, Status, Wanted,
+    Welcome,
 };
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -176,13 +177,19 @@ impl Conversation {
         }
     }
 
-    /// Tells the operator's log why a purchase was refused before the vault was asked to sign.
+    /// Tells the operator's log why a purchase of what is `sought` was refused before the vault was asked to sign.
     ///
     /// # Errors
     ///
     /// [`WalletFault`] when the vault cannot be asked; the refusal stands all the same.
-    pub async fn decline(&mut self, errand: &Errand, refusals: &[Refusal]) -> Result<(), WalletFault> {
-        match self.link.ask(&AgentAsk::Decline { errand: errand.clone(), refusals: refusals.to_vec() }).await? {
+    pub async fn decline(
+        &mut self,
+        errand: &Errand,
+        sought: Vec<Sought>,
+        refusals: &[Refusal],
+    ) -> Result<(), WalletFault> {
+        let ask = AgentAsk::Decline { errand: errand.clone(), sought, refusals: refusals.to_vec() };
+        match self.link.ask(&ask).await? {
             AgentReply::Noted => Ok(()),
             _ => Err(WalletFault::OutOfTurn),
         }

@@ -153,7 +153,17 @@ async fn the_log_has_every_act_once_in_order() {
     let acts: Vec<&str> = kinds.into_iter().skip_while(|kind| *kind != "passphrase_wrong").collect();
     assert_eq!(
         acts,
-        ["passphrase_wrong", "unlocked", "session_opened", "frozen", "thawed", "locked", "session_closed"]
+        [
+            "passphrase_wrong",
+            "unlocked",
+            "checkpoint",
+            "session_opened",
+            "frozen",
+            "thawed",
+            "checkpoint",
+            "locked",
+            "session_closed"
+        ]
     );
     let opened = entries.iter().find(|entry| entry["kind"] == "session_opened").unwrap();
     assert_eq!(opened["session"], "default");

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bursar_vault::client::OperatorClient;
 use bursar_vault::profile::Profile;
+use bursar_vault::protocol::OperatorAsk;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
@@ -100,6 +101,14 @@ impl Desk {
             }
         });
         assert!(up.await.is_ok(), "no vault in {PATIENCE:?}: {}", words());
+    }
+
+    /// Ends the vault of [`Desk::start_vault`] in order, and waits until it is gone.
+    pub(crate) async fn stop_vault(&mut self) {
+        let mut vault = self.vault.take().unwrap();
+        let (client, _) = OperatorClient::connect(&self.profile()).unwrap();
+        client.ask(&OperatorAsk::Shutdown).unwrap();
+        timeout(PATIENCE, vault.wait()).await.unwrap().unwrap();
     }
 
     pub(crate) fn profile(&self) -> Profile {

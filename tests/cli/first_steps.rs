@@ -20,7 +20,7 @@ async fn help_shows_every_command_and_the_exit_codes() {
     let help = bare(&["--help"]).await.done();
     for command in [
         "init", "serve", "browser", "vault", "unlock", "session", "status", "freeze", "thaw", "resume", "log", "check",
-        "explain", "install", "demo",
+        "explain", "install", "demo", "receipts", "audit", "ledger", "backup", "restore",
     ] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in: {help}");
     }

@@ -112,7 +112,7 @@ async fn a_proxy_that_says_no_ends_the_call_and_nobody_is_dialled_past_it() {
     let desk = desk(&stall, &network).await;
     let told = fetched(&desk, &format!("{}/page", stall.origin())).await;
     assert_eq!((&told["outcome"], &told["code"]), (&json!("failed"), &json!("proxy_refused")), "{told}");
-    assert!(told["message"].as_str().unwrap().contains("`proxy` under [network]"), "{told}");
+    assert!(told["message"].as_str().unwrap().contains("`proxy` and `proxy_secret` under [network]"), "{told}");
     assert_eq!(proxy.asked().len(), 1);
     let log = desk.run(&["log", "--json"]).await.done();
     assert!(!log.contains("\"exposed\""), "{log}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bursar_policy::mandate::Payees;
 use bursar_policy::{
     Address, Amount, ApprovalId, Authorization, Body, BodyType, Digest, Domain, Errand, Handle, Headers, Mandate,
-    Method, PageOpening, PaymentId, QuoteId, Refusal, SecretName, SessionName, Setting, Site, Terms, Version,
+    Method, PageOpening, PaymentId, QuoteId, Quoted, Refusal, SecretName, SessionName, Setting, Site, Terms, Version,
 };
 use bursar_vault::blank::{Blank, Piece};
 use bursar_vault::protocol::frame::{REPLY_MAX_BYTES, encode};
@@ -14,7 +14,7 @@ use bursar_vault::protocol::{
     AgentAsk, AgentReply, Attach, Attached, AttachedHow, ChainOutcome, ContentRef, Delivery, GlueAsk, GlueRefusal,
     GlueReply, GlueWelcome, HeaderName, LogEntry, OperatorAsk, OperatorReply, PROTOCOL, Passphrase, Past,
     PaymentHeader, Receipt, Reconciled, Released, ReleasedHeader, Report, RowState, SecretList, SecretValue,
-    SecretView, SessionView, SettlementClaim, Signed, WhichRules,
+    SecretView, SessionView, SettlementClaim, Signed, Sought, WhichRules,
 };
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -173,6 +173,12 @@ fn agent_asks() -> Vec<AgentAsk> {
     };
     let answer = Delivery::Answer { status: 200, content: Some(content), content_error: None };
     let silence = Delivery::Silence { why: "timeout".to_owned() };
+    let sought = Sought {
+        amount: Quoted::of("10000"),
+        asset: Quoted::of("0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
+        network: Quoted::of("eip155:84532"),
+        payee: Quoted::of("a`\u{202e}b"),
+    };
     vec![
         AgentAsk::Hello { protocol: PROTOCOL, session: Some(name()) },
         AgentAsk::Claim { errand: errand() },
@@ -188,7 +194,7 @@ fn agent_asks() -> Vec<AgentAsk> {
         AgentAsk::Quote { errand: errand(), terms: Some(terms()) },
         AgentAsk::Report(Report { delivery: answer, settlement: Some(settlement) }),
         AgentAsk::Report(Report { delivery: silence, settlement: None }),
-        AgentAsk::Decline { errand: errand(), refusals: refusals() },
+        AgentAsk::Decline { errand: errand(), sought: vec![sought], refusals: refusals() },
         AgentAsk::Secrets,
         AgentAsk::Status,
     ]

@@ -21,6 +21,7 @@ const ENDS: &[(&str, &str)] = &[
     ("failed", "handle_unknown"),
     ("failed", "header_too_large"),
     ("failed", "no_browser_glue"),
+    ("failed", "not_for_a_browser"),
     ("failed", "view_not_allowed"),
     ("paid", "paid"),
     ("paid_content_lost", "body_encoding"),

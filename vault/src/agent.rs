@@ -4,10 +4,10 @@
 //! and what was counted stays counted.
 
 use crate::blank::Blank;
-use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Drawn, Held, LedgerFault, Prepared, Reservation, Source};
+use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Drawn, Held, LedgerFault, Prepared, Price, Reservation, Source};
 use crate::protocol::{
-    AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Released, ReleasedHeader, Report, Status,
-    Wanted, Welcome,
+    AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Released, ReleasedHeader, Report, Sought,
+    Status, Wanted, Welcome,
 };
 use crate::rules_file::RulesFile;
 use crate::server::{Conversation, Peer, Then};
@@ -237,9 +237,9 @@ impl AgentConversation {
         let rules = self.vault.rules();
         let payer = self.vault.wallet.address();
         self.vault.watch.want_balance(&self.vault, &terms.asset_id());
-        refusals.extend(self.vault.ledger.quote(id.clone(), &session, errand, terms, payer, &rules.rules)?);
+        refusals.extend(self.vault.ledger.quote(id.clone(), &session, errand, terms.clone(), payer, &rules.rules)?);
         if !refusals.is_empty() {
-            self.vault.ledger.note_refused(Source::Vault, Some(&session), errand, &refusals);
+            self.vault.ledger.note_refused(Source::Vault, Some(&session), errand, Price::Judged(&terms), &refusals);
         }
         let quote = refusals.is_empty().then_some(id);
         Ok(AgentReply::Quoted { quote, refusals })
@@ -250,7 +250,7 @@ impl AgentConversation {
         let session = self.known_session()?;
         let refusals = self.vault.ledger.unasked(session.as_ref(), &errand, &self.vault.rules().rules)?;
         if !refusals.is_empty() {
-            self.vault.ledger.note_refused(Source::Vault, session.as_ref(), &errand, &refusals);
+            self.vault.ledger.note_refused(Source::Vault, session.as_ref(), &errand, Price::Unsaid, &refusals);
         } else if matches!(self.work, Work::Nothing | Work::Looking(_)) {
             self.work = Work::Looking(Box::new(errand));
         }
@@ -322,9 +322,9 @@ impl AgentConversation {
 
     /// What `serve` refused on its own goes into the log, so that the operator sees every reason in one place, and counts
     /// against a seller that is to blame. It is believed since it can only close something.
-    fn decline(&self, errand: &Errand, refusals: &[Refusal]) -> Result<AgentReply, Trouble> {
+    fn decline(&self, errand: &Errand, sought: &[Sought], refusals: &[Refusal]) -> Result<AgentReply, Trouble> {
         let session = self.known_session()?;
-        self.vault.ledger.note_refused(Source::Serve, session.as_ref(), errand, refusals);
+        self.vault.ledger.note_refused(Source::Serve, session.as_ref(), errand, Price::Said(sought), refusals);
         self.vault.ledger.strike(session.as_ref(), errand, refusals, &self.vault.rules().rules)?;
         Ok(AgentReply::Noted)
     }
@@ -391,7 +391,7 @@ impl AgentConversation {
 
     /// A refusal of our own making: into the log without waiting, then to the asker.
     fn refused(&self, session: Option<&SessionId>, errand: &Errand, reasons: Vec<Refusal>) -> Trouble {
-        self.vault.ledger.note_refused(Source::Vault, session, errand, &reasons);
+        self.vault.ledger.note_refused(Source::Vault, session, errand, Price::Unsaid, &reasons);
         Trouble::Refused(reasons)
     }
 }
@@ -414,7 +414,7 @@ impl Conversation for AgentConversation {
             AgentAsk::Quote { errand, terms } => self.quote(errand, terms),
             AgentAsk::Secrets => self.secrets(),
             AgentAsk::Report(report) => self.report(report),
-            AgentAsk::Decline { errand, refusals } => self.decline(&errand, &refusals),
+            AgentAsk::Decline { errand, sought, refusals } => self.decline(&errand, &sought, &refusals),
             AgentAsk::Recall(wanted) => self.recall(wanted),
             AgentAsk::Status => self.status(),
         };

@@ -182,6 +182,14 @@ impl Keystore {
     ///
     /// [`KeystoreFault`] when the file is damaged, or made for the other setting or another ledger.
     pub fn open(path: &Path, setting: Setting, ledger: &str) -> Result<Self, KeystoreFault> {
+        let keystore = Self::read(path, setting)?;
+        if keystore.file.bursar.ledger != ledger {
+            return Err(KeystoreFault::OtherLedger { path: path.to_owned() });
+        }
+        Ok(keystore)
+    }
+
+    fn read(path: &Path, setting: Setting) -> Result<Self, KeystoreFault> {
         let bytes = guarded::read(path, guarded::FILE_MAX_BYTES)?;
         let damaged = |what| KeystoreFault::Damaged { path: path.to_owned(), what };
         let file: KeyFile = serde_json::from_slice(&bytes).map_err(|_fault| damaged("its members"))?;
@@ -206,10 +214,16 @@ impl Keystore {
             };
             return Err(KeystoreFault::Setting { path: path.to_owned(), made, here });
         }
-        if file.bursar.ledger != ledger {
-            return Err(KeystoreFault::OtherLedger { path: path.to_owned() });
-        }
         Ok(Self { path: path.to_owned(), address, file })
+    }
+
+    /// The id of the ledger that the keystore at `path` belongs to.
+    ///
+    /// # Errors
+    ///
+    /// As [`Keystore::open`].
+    pub(crate) fn ledger_of(path: &Path, setting: Setting) -> Result<String, KeystoreFault> {
+        Ok(Self::read(path, setting)?.file.bursar.ledger)
     }
 
     /// The account, as the file says; compared with the key when it is unlocked.

@@ -44,11 +44,18 @@ mod rows;
 mod tally;
 
 mod audit;
+mod checkpoint;
 mod events;
+mod export;
+mod inspect;
 
 mod latch;
 mod mark;
 mod writer;
+
+mod anew;
+mod backup;
+mod recover;
 
 mod fault;
 mod meta;
@@ -57,18 +64,24 @@ mod open;
 mod schema;
 mod upgrade;
 
+pub use self::anew::Begun;
 pub use self::approval::{APPROVALS_WAITING_MAX, Decided};
-pub use self::audit::Books;
+pub use self::audit::chain::{Kept, Logged};
+pub use self::audit::{Books, Progress};
 pub use self::authorize::{Ask, Counted};
+pub(crate) use self::backup::write as write_backup;
+pub use self::checkpoint::{CHECKPOINT_EVENTS, CHECKPOINT_S, Checkpoint, Checkpointed, SignedCheckpoint, When};
 pub use self::claim::{CLAIMS_MAX, Claim, ClaimGuard};
 pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
+pub use self::export::{Deal, ExportBooks, ExportFault, ExportHead, Exported, verify_export};
 pub use self::fault::LedgerFault;
 pub use self::handle::{Drawn, HANDLE_LIFE_S, Handled, Held, Prepared, Redeemed, Redeemer, Unredeemable};
-pub use self::open::{KeyFile, LedgerPlace};
+pub use self::inspect::{Identity, Inspector};
+pub use self::open::{KeyFile, LedgerPlace, Lock};
 pub use self::prove::{Doubt, Moved};
 pub use self::purse::Holding;
 pub use self::quote::QUOTE_LIFE_S;
-pub use self::refused::{REFUSED_A_MINUTE_MAX, Source};
+pub use self::refused::{Price, REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Meant;
 pub use self::session::{Session, SessionOpened};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};

@@ -19,6 +19,7 @@ pub mod clock;
 pub mod failpoint;
 pub mod ledger;
 
+pub mod audit_key;
 pub mod blank;
 pub mod keystore;
 pub mod passphrase;
@@ -26,9 +27,12 @@ pub mod setup;
 pub mod sign;
 mod wallet;
 
+mod sealed;
+
 pub mod chain;
 
 mod agent;
+pub mod by_hand;
 pub mod client;
 mod desk;
 mod glue;

@@ -3,7 +3,7 @@
 mod secrets;
 
 use crate::guarded;
-use crate::ledger::{Decided, Event, EventKind, LedgerFault, Meant, SessionOpened};
+use crate::ledger::{Checkpointed, Decided, Event, EventKind, LedgerFault, Meant, SessionOpened, When};
 use crate::passphrase::{PassphraseFault, Proven};
 use crate::protocol::{
     ApprovalState, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase,
@@ -119,6 +119,7 @@ impl OperatorConversation {
         self.vault.accept_rules(&rules)?;
         let payer = self.vault.wallet.hold(opened);
         self.vault.ledger.note(Event::new(EventKind::Unlocked, "by the operator"));
+        self.vault.sign_off(When::Due);
         Ok(OperatorReply::Unlocked { payer })
     }
 
@@ -229,10 +230,28 @@ impl OperatorConversation {
 
     fn lock(&self) -> OperatorReply {
         if !self.vault.wallet.is_locked() {
+            self.vault.sign_off(When::Now);
             self.vault.wallet.lock();
             self.vault.ledger.note(Event::new(EventKind::Locked, "by the operator"));
         }
         OperatorReply::Done
+    }
+
+    fn checkpoint(&self) -> Result<OperatorReply, Trouble> {
+        match self.vault.checkpoint(When::Now)? {
+            None => {
+                Err(trouble("wallet_locked", "the audit key is there only while the wallet is: run `bursar unlock`"))
+            }
+            Some(Checkpointed::Shut) => {
+                let told = "spending is shut after a fault, and nobody vouches for the log before you looked; see `bursar \
+                            status`";
+                Err(trouble("ledger_latched", told))
+            }
+            Some(Checkpointed::Made(signed) | Checkpointed::Already(signed)) => {
+                Ok(OperatorReply::Checkpoint { line: signed.line() })
+            }
+            Some(Checkpointed::NotDue) => Err(trouble("out_of_order", "no checkpoint is due; ask again")),
+        }
     }
 
     fn freeze(&self, reason: &str) -> Result<OperatorReply, Trouble> {
@@ -345,6 +364,7 @@ impl OperatorConversation {
             OperatorAsk::Resume { whom, passphrase } => self.resume(self.prove(&passphrase)?, &whom),
             OperatorAsk::Rules { which } => self.rules(which),
             OperatorAsk::ReloadRules { rules, passphrase } => self.reload(rules, self.prove(&passphrase)?),
+            OperatorAsk::Checkpoint => self.checkpoint(),
             OperatorAsk::Approvals => self.approvals(),
             OperatorAsk::Approve { id, binding, passphrase } => self.approve(self.prove(&passphrase)?, id, binding),
             OperatorAsk::Deny { id } => self.deny(id),

@@ -7,7 +7,7 @@ use crate::failpoint;
 use crate::glue::GlueConversation;
 use crate::guarded::GuardFault;
 use crate::keystore::{Keystore, KeystoreFault};
-use crate::ledger::{Event, EventKind, Ledger, LedgerFault};
+use crate::ledger::{Event, EventKind, Ledger, LedgerFault, When};
 use crate::operator::OperatorConversation;
 use crate::passphrase::{Gatekeeper, PassphraseFault};
 use crate::profile::{Profile, ProfileFault};
@@ -193,6 +193,7 @@ impl Running {
                 tracing::error!("a thread of the vault ended before it was asked to");
             }
         }
+        self.vault.sign_off(When::Now);
         self.vault.wallet.lock();
         self.vault.ledger.close();
     }
@@ -255,7 +256,10 @@ fn unlock_from_file(vault: &Vault) {
         return;
     }
     match vault.wallet.unlock_from_file() {
-        Ok(Some(_payer)) => vault.ledger.note(Event::new(EventKind::Unlocked, "by the passphrase file")),
+        Ok(Some(_payer)) => {
+            vault.ledger.note(Event::new(EventKind::Unlocked, "by the passphrase file"));
+            vault.sign_off(When::Due);
+        }
         Ok(None) => {}
         Err(fault) => tracing::warn!(%fault, "the passphrase file does not unlock the wallet"),
     }
@@ -266,6 +270,7 @@ fn sweep(vault: &Vault, idle_exit: Option<Duration>) {
         if let Err(fault) = vault.ledger.sweep() {
             tracing::warn!(%fault, "expired payments could not be looked for");
         }
+        vault.sign_off(When::Due);
         if idle_exit.is_some_and(|idle| idle <= vault.quiet_for()) && is_unneeded(vault) {
             vault.end(Ended::Idle);
         }

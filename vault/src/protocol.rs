@@ -10,19 +10,21 @@ pub mod frame;
 pub mod glue;
 pub mod lost;
 pub mod operator;
+pub mod past;
 pub mod secret;
 
 pub use agent::{
     AgentAsk, AgentReply, Attached, AttachedHow, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt,
-    Report, RowState, SessionView, SettlementClaim, Signed, Status, Wanted, Welcome,
+    Report, RowState, SOUGHT_MAX, SessionView, SettlementClaim, Signed, Sought, Status, Wanted, Welcome,
 };
 pub use chain::{BalanceView, ChainOutcome, ChainProof, ChainVerdict, ChainView, EndpointView, Reconciled};
 pub use glue::{Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName, PaymentHeader};
 pub use lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 pub use operator::{
-    ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PastPayment,
-    PaymentDetail, WhichRules,
+    ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PaymentDetail,
+    WhichRules,
 };
+pub use past::{PastPayment, Proof};
 pub use secret::{
     Passphrase, Released, ReleasedHeader, SECRET_MAX_BYTES, SECRET_MIN_BYTES, SecretList, SecretValue,
     SecretValueFault, SecretView,

@@ -1,4 +1,4 @@
-//! The only place where a private key meets a digest. Must never sign anything but the fields of a row that is counted.
+//! The only place where the paying key meets a digest. Must never sign anything but the fields of a row that is counted.
 //!
 //! There is no verb here for a hash, a message or typed data of a caller's: the digest is computed from an exposed
 //! ledger row and the operator's asset table (EIP-3009 `TransferWithAuthorization` under EIP-712), signed
@@ -94,7 +94,7 @@ impl Key {
         Some(derived)
     }
 
-    /// The secret bytes, for the keystore and [`Key::for_secrets`] only.
+    /// The secret bytes, for the keystore and for keys that are derived from them only.
     pub(crate) fn secret(&self) -> Zeroizing<[u8; 32]> {
         let mut bytes = Zeroizing::new([0_u8; 32]);
         let mut scalar = self.signing.to_bytes();

@@ -3,7 +3,7 @@
 use crate::chain::Watch;
 use crate::desk::Desk;
 use crate::guarded;
-use crate::ledger::Ledger;
+use crate::ledger::{Checkpointed, Ledger, LedgerFault, When};
 use crate::passphrase::PassphraseFault;
 use crate::profile::Profile;
 use crate::rules_file::RulesFile;
@@ -81,6 +81,18 @@ impl Vault {
         let accepted = guarded::read(&self.profile.accepted_rules(), guarded::FILE_MAX_BYTES);
         self.profile.setting() == Setting::Sandbox
             || accepted.is_ok_and(|text| text.as_slice() == rules.digest.to_string().as_bytes())
+    }
+
+    /// Signs how far the log has come, if a checkpoint is wanted and the key is there to sign; `None` while it is locked.
+    pub(crate) fn checkpoint(&self, when: When) -> Result<Option<Checkpointed>, LedgerFault> {
+        self.wallet.audit_key().map(|key| self.ledger.checkpoint(key, when)).transpose()
+    }
+
+    /// [`Vault::checkpoint`] where nobody waits for the answer.
+    pub(crate) fn sign_off(&self, when: When) {
+        if let Err(fault) = self.checkpoint(when) {
+            tracing::warn!(%fault, "the log could not be signed");
+        }
     }
 
     /// Notes that somebody asked something.

@@ -1,5 +1,6 @@
 //! The key while the vault runs: locked or unlocked, and who may unlock it. Must never hand the key out of the crate.
 
+use crate::audit_key::AuditKey;
 use crate::guarded;
 use crate::keystore::{Keystore, KeystoreFault};
 use crate::passphrase::{Gatekeeper, PASSPHRASE_MAX_BYTES, PassphraseFault, Proven};
@@ -62,6 +63,11 @@ impl Wallet {
     /// The key, while it is unlocked. Hold it for one signature only.
     pub(crate) fn key(&self) -> Option<Arc<Key>> {
         self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The key that signs checkpoints, while the wallet is unlocked.
+    pub(crate) fn audit_key(&self) -> Option<AuditKey> {
+        AuditKey::of(&*self.key()?)
     }
 
     /// Whether no key is unlocked.

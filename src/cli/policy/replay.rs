@@ -13,10 +13,9 @@ use serde::Serialize;
 
 use super::super::connect::{Operator, out_of_turn};
 use super::super::exit::{Exit, Stop};
-use super::super::{check, table};
+use super::super::{check, since, table};
 use super::logged;
 use super::past::Past;
-use super::since;
 use crate::clock;
 
 /// How much is asked for at once.

@@ -8,12 +8,16 @@ use bursar_policy::limit::TallyKey;
 use bursar_policy::money::Currency;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::events::{self, EventKind, Link};
+use self::chain::{COLUMNS, Chain, Kept, Logged, books};
+use super::checkpoint::{self, SignedCheckpoint};
+use super::events::{self, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow};
 use super::states::{self, Counts};
 use super::tally::{self, Tally, Used};
 use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, rows, session};
+
+pub(super) mod chain;
 
 /// What a check found in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +28,25 @@ pub struct Books {
     pub events: u64,
     /// The hash of the newest event: keep it elsewhere, and a ledger that was cut short cannot pass for this one.
     pub head: Digest,
+    /// How often the books were begun anew, from 1.
+    pub epoch: u64,
+    /// Checkpoints, every one with a signature that holds.
+    pub checkpoints: u64,
+    /// The last one; what came after the event that it names is covered by the next one.
+    pub signed: Option<SignedCheckpoint>,
 }
+
+/// How far a check has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// So many events of so many.
+    Events(u64, u64),
+    /// So many payments of so many.
+    Payments(u64, u64),
+}
+
+/// So many steps make one word of progress.
+const STRIDE: u64 = 10_000;
 
 impl Ledger {
     /// Checks everything that was committed, on a connection of its own that can only read, while payments go on.
@@ -40,18 +62,20 @@ impl Ledger {
         self.flush()?;
         let conn = open::open_for_reading(&self.place)?;
         let view = conn.unchecked_transaction()?;
-        everything(&view)
+        everything(&view, Kept::default(), &mut |_progress| ())
     }
 }
 
-/// Checks a whole ledger.
-pub(super) fn everything(conn: &Connection) -> Result<Books, LedgerFault> {
-    let strangers = conn.prepare("PRAGMA foreign_key_check")?.exists([])?;
-    if strangers {
-        return Err(books("a row names another that is not there"));
-    }
-    let head = chain(conn)?;
-    let payments = sums(conn)?;
+/// Checks a whole ledger, also against what is known of it from elsewhere.
+pub(super) fn everything(
+    conn: &Connection,
+    kept: Kept,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Books, LedgerFault> {
+    strangers(conn)?;
+    let chain = log(conn, kept, progress)?;
+    let head = chain.end()?;
+    let payments = sums(conn, progress)?;
     entries(conn)?;
     proofs(conn)?;
     pardons(conn)?;
@@ -61,50 +85,61 @@ pub(super) fn everything(conn: &Connection) -> Result<Books, LedgerFault> {
     }
     freeze(conn)?;
     sessions(conn)?;
-    Ok(Books { payments, events: head.seq, head: head.hash })
+    let (epoch, checkpoints) = (checkpoint::vouched(conn)?.epoch, chain.checkpoints);
+    let (events, head) = (head.seq, head.hash);
+    Ok(Books { payments, events, head, epoch, checkpoints, signed: chain.last.map(|(_, signed)| signed) })
 }
 
-/// Every event follows the one before, and the last is the one that the ledger knows as its last.
-fn chain(conn: &Connection) -> Result<events::Head, LedgerFault> {
-    let mut statement =
-        conn.prepare("SELECT seq, at_s, kind, payment, session, detail, fact, prev, hash FROM event ORDER BY seq")?;
+/// Every row that another one names is there.
+fn strangers(conn: &Connection) -> Result<(), LedgerFault> {
+    let mut statement = conn.prepare("PRAGMA foreign_key_check")?;
     let mut rows = statement.query([])?;
-    let mut head = events::Head { seq: 0, hash: Digest::of(b"") };
+    let Some(row) = rows.next()? else { return Ok(()) };
+    let (table, place): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
+    let place = place.map(|place| format!(" {place}")).unwrap_or_default();
+    Err(books(&format!("`{table}`{place} names a row that is not there: it was removed")))
+}
+
+/// Every event follows the one before, the last is the one that the ledger knows as its last, and what the ledger keeps of
+/// its checkpoints is what the log says.
+fn log(conn: &Connection, kept: Kept, progress: &mut dyn FnMut(Progress)) -> Result<Chain, LedgerFault> {
+    let known = meta::read(conn)?;
+    let mut statement = conn.prepare(&format!("SELECT {COLUMNS} FROM event ORDER BY seq"))?;
+    let mut rows = statement.query([])?;
+    let mut chain = Chain::after(events::Head { seq: 0, hash: Digest::of(b"") }, &known.ledger_id, kept);
     while let Some(row) = rows.next()? {
-        let seq = from_sql(row.get(0)?)?;
-        let kind: String = row.get(2)?;
-        let payment: Option<String> = row.get(3)?;
-        let session: Option<String> = row.get(4)?;
-        let detail: String = row.get(5)?;
-        let fact: Option<String> = row.get(6)?;
-        let link = events::link(&Link {
-            prev: &head.hash,
-            seq,
-            at_s: from_sql(row.get(1)?)?,
-            kind: &kind,
-            payment: payment.as_deref(),
-            session: session.as_deref(),
-            detail: &detail,
-            fact: fact.as_deref(),
-        });
-        let follows = head.seq.checked_add(1) == Some(seq) && row.get::<_, String>(7)? == head.hash.to_string();
-        if !follows || row.get::<_, String>(8)? != link.to_string() {
-            return Err(books(&format!("event {seq} does not follow the one before it")));
+        let event = Logged::read(row)?;
+        chain.next(&event)?;
+        if event.seq.is_multiple_of(STRIDE) {
+            progress(Progress::Events(event.seq, known.head.seq));
         }
-        head = events::Head { seq, hash: link };
     }
-    if meta::read(conn)?.head != head {
+    let head = chain.end()?;
+    if head.seq < known.head.seq {
+        let (last, marked) = (head.seq, known.head.seq);
+        return Err(books(&format!("the log ends at event {last}, and had {marked}: what came after was cut off")));
+    }
+    if *head != known.head {
         return Err(books("the log does not end where the ledger says it ends"));
     }
-    Ok(head)
+    let kept = checkpoint::vouched(conn)?;
+    let (seq, key) = chain.last.as_ref().map_or((0, None), |(seq, last)| (*seq, Some(last.checkpoint.key)));
+    if (kept.seq, kept.key) != (seq, key) || kept.epoch != chain.begun.saturating_add(1) {
+        return Err(books("the checkpoints and epochs are not those that the log tells of"));
+    }
+    Ok(chain)
 }
 
 /// Every row is as its last event says, and all rows together are the running totals. How many rows there are.
-fn sums(conn: &Connection) -> Result<u64, LedgerFault> {
+fn sums(conn: &Connection, progress: &mut dyn FnMut(Progress)) -> Result<u64, LedgerFault> {
+    let all = from_sql(conn.query_row("SELECT count(*) FROM payment", [], |row| row.get(0))?)?;
     let mut expected: BTreeMap<String, (Used, Used)> = BTreeMap::new();
     let mut payments: u64 = 0;
     rows::each(conn, |row| {
         payments = payments.saturating_add(1);
+        if payments.is_multiple_of(STRIDE) {
+            progress(Progress::Payments(payments, all));
+        }
         if last_fact(conn, row.id.as_str())? != Some(rows::fact(conn, &row.id)?.to_string()) {
             return Err(books(&format!("payment `{}` is not as the log says", row.id)));
         }
@@ -305,8 +340,4 @@ fn last_fact(conn: &Connection, payment: &str) -> Result<Option<String>, LedgerF
         None => Ok(None),
         Some(row) => Ok(row.get(0)?),
     }
-}
-
-fn books(detail: &str) -> LedgerFault {
-    LedgerFault::Books { detail: detail.to_owned() }
 }

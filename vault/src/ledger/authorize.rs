@@ -31,7 +31,7 @@ use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, NotSigned, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Source, acquaintance, approval, breaker, prove, session, standing, sweep, tally};
+use super::{Ledger, Price, Source, acquaintance, approval, breaker, prove, session, standing, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
 
@@ -150,6 +150,7 @@ impl Ledger {
         rules: &Arc<Rules>,
         purpose: Purpose,
     ) -> Result<Result<Payment, Vec<Refusal>>, LedgerFault> {
+        let terms = ask.terms.clone();
         let case = Case::of(claim, ask, rules, &self.quotes);
         let counted = self.writer.ask(move |tx| {
             if !tx.latched {
@@ -187,7 +188,7 @@ impl Ledger {
         if let Err(reasons) = &counted
             && !matches!(reasons[..], [Refusal::NeedsApproval { .. }])
         {
-            self.note_refused(Source::Vault, Some(claim.session()), claim.errand(), reasons);
+            self.note_refused(Source::Vault, Some(claim.session()), claim.errand(), Price::Judged(&terms), reasons);
         }
         Ok(counted)
     }

@@ -20,7 +20,7 @@ use super::number::to_sql;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Source, session, standing, sweep};
+use super::{Ledger, Price, Source, session, standing, sweep};
 use crate::failpoint;
 use crate::protocol::{Past, Signed};
 
@@ -174,7 +174,7 @@ impl Ledger {
             Known::Nothing => Claim::New(guard),
             Known::Bought(past) => Claim::Repeat(past),
             Known::Refused(reasons) => {
-                self.note_refused(Source::Vault, Some(&guard.session), &guard.errand, &reasons);
+                self.note_refused(Source::Vault, Some(&guard.session), &guard.errand, Price::Unsaid, &reasons);
                 Claim::Refused(reasons)
             }
             Known::Unanswered(payment) => match payment.signed() {

@@ -1,4 +1,5 @@
-//! The log: append-only, each event carrying the hash of the one before. Must never hold a secret or a signature.
+//! The log: append-only, each event carrying the hash of the one before. Must never hold a secret or the signature of a
+//! payment.
 
 use bursar_policy::digest::Digest;
 use bursar_policy::errand::{PaymentId, SessionId};
@@ -75,13 +76,17 @@ pub enum EventKind {
     Lapsed,
     /// A chain shows that the money never moved, although the row is settled on the seller's word.
     ChainDisagrees,
+    /// The log was signed up to the event before.
+    Checkpoint,
+    /// The books were begun anew from a backup or from what could be read of a damaged ledger.
+    EpochBegun,
     /// Anything else that an operator may want to know.
     Note,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const EVERY: [Self; 32] = [
+    pub const EVERY: [Self; 34] = [
         Self::LedgerCreated,
         Self::Opened,
         Self::Closed,
@@ -113,6 +118,8 @@ impl EventKind {
         Self::Proved,
         Self::Lapsed,
         Self::ChainDisagrees,
+        Self::Checkpoint,
+        Self::EpochBegun,
         Self::Note,
     ];
 
@@ -151,6 +158,8 @@ impl EventKind {
             Self::Proved => "proved",
             Self::Lapsed => "lapsed",
             Self::ChainDisagrees => "chain_disagrees",
+            Self::Checkpoint => "checkpoint",
+            Self::EpochBegun => "epoch_begun",
             Self::Note => "note",
         }
     }
@@ -270,6 +279,16 @@ pub(super) fn head(conn: &Connection) -> Result<Head, LedgerFault> {
             Ok(Head { seq: from_sql(seq)?, hash })
         }
     }
+}
+
+/// The hash of event `seq`; the digest of nothing for 0, `None` for one that is not there.
+pub(super) fn hash_at(conn: &Connection, seq: u64) -> Result<Option<Digest>, LedgerFault> {
+    if seq == 0 {
+        return Ok(Some(Digest::of(b"")));
+    }
+    let sql = "SELECT hash FROM event WHERE seq = ?1";
+    let found: Option<String> = conn.prepare_cached(sql)?.query_row([to_sql(seq)?], |row| row.get(0)).optional()?;
+    found.map(|hash| Digest::parse(&hash)).transpose().map_err(|_fault| LedgerFault::Unreadable { what: "event" })
 }
 
 /// Everything an event's hash covers.

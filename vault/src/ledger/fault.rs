@@ -15,7 +15,7 @@ pub enum LedgerFault {
         path: PathBuf,
     },
     /// A key is there and its ledger is not: starting anew would forget what was spent.
-    #[error("there is a key but no ledger at `{shown}`; put the ledger back, or move the key away and run `bursar init`", shown = .path.display())]
+    #[error("there is a key but no ledger at `{shown}`; put the ledger back or run `bursar restore`; to start anew move the key away and run `bursar init`", shown = .path.display())]
     KeyWithoutLedger {
         /// Where the ledger should be.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum LedgerFault {
         version: i64,
     },
     /// It is damaged, or somebody changed it by hand.
-    #[error("the ledger at `{shown}` is damaged ({detail}); keep the file, move the money to a new profile, and never use an older copy, which has forgotten what was signed", shown = .path.display())]
+    #[error("the ledger at `{shown}` is damaged ({detail}); keep the file and run `bursar ledger verify`, which says what is wrong; never put an older copy there, which has forgotten what was signed", shown = .path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -95,6 +95,57 @@ pub enum LedgerFault {
         ledger: String,
         /// The account of the key.
         key: String,
+    },
+    /// Another key signed its checkpoints.
+    #[error("the log's checkpoints are signed by another key; put the right key back, and check who changed it")]
+    OtherAuditKey,
+    /// It was made by an earlier program and not opened by this one yet.
+    #[error("the ledger at `{shown}` is of an earlier version; run `bursar status` once, which brings it up to date", shown = .path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing is wrong with it.
+    #[error("nothing is wrong with the ledger at `{shown}`, so there is nothing to recover", shown = .path.display())]
+    Whole {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What can be read of it is not enough.
+    #[error("the ledger cannot be rebuilt ({detail}); restore a backup with `bursar restore`")]
+    BeyondRepair {
+        /// What is missing.
+        detail: String,
+    },
+    /// A backup or a ledger of another key.
+    #[error("`{shown}` is another ledger than the one that the keystore belongs to; a key has one ledger, so nothing was done", shown = .path.display())]
+    OtherLedger {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A restore would set the ledger back.
+    #[error("the ledger at `{shown}` has gone as far as event {here}, and the backup as far as {there}; a backup takes the place of a lost ledger only, so nothing was done", shown = .path.display())]
+    NotOlder {
+        /// The ledger that is here.
+        path: PathBuf,
+        /// Its last event.
+        here: u64,
+        /// The backup's last event.
+        there: u64,
+    },
+    /// The ledger that is here is no earlier state of the backup.
+    #[error("the ledger at `{shown}` and the backup went on apart from one another, and each has what the other lacks; nothing was done", shown = .path.display())]
+    WentApart {
+        /// The ledger that is here.
+        path: PathBuf,
+    },
+    /// A backup cannot be written or opened.
+    #[error("{detail}")]
+    Sealed {
+        /// One sentence.
+        detail: String,
+        /// A stable word.
+        code: &'static str,
     },
     /// SQLite did not take a setting that safety rests on.
     #[error("SQLite would not set `{name}` to {wanted} (it is {got}); check the file system and this build")]
@@ -176,6 +227,14 @@ impl LedgerFault {
             Self::Corrupt { .. } | Self::Unreadable { .. } => "ledger_corrupt",
             Self::Setting { .. } => "ledger_setting",
             Self::OtherKey { .. } => "ledger_other_key",
+            Self::Whole { .. } => "ledger_whole",
+            Self::BeyondRepair { .. } => "ledger_beyond_repair",
+            Self::OtherLedger { .. } => "other_ledger",
+            Self::NotOlder { .. } => "ledger_not_older",
+            Self::WentApart { .. } => "ledger_went_apart",
+            Self::Sealed { code, .. } => code,
+            Self::OtherAuditKey => "ledger_other_audit_key",
+            Self::Older { .. } => "ledger_older",
             Self::Pragma { .. } => "ledger_pragma",
             Self::Storage { .. } => "ledger_storage",
             Self::Busy => "ledger_busy",

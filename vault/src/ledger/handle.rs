@@ -24,7 +24,7 @@ use super::number::{from_sql, to_sql};
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ask, Ledger, Source, acquaintance, prove, session, standing, sweep};
+use super::{Ask, Ledger, Price, Source, acquaintance, prove, session, standing, sweep};
 use crate::blank::Blank;
 use crate::failpoint;
 use crate::protocol::{Past, Receipt, Signed};
@@ -209,7 +209,8 @@ impl Ledger {
         Ok(match redeemed {
             Step::Not(why) => Redeemed::Not(why),
             Step::Refused(reasons) => {
-                self.note_refused(Source::Vault, Some(claim.session()), claim.errand(), &reasons);
+                let price = Price::Judged(&payment.terms);
+                self.note_refused(Source::Vault, Some(claim.session()), claim.errand(), price, &reasons);
                 Redeemed::Refused(reasons)
             }
             Step::Taken(row, blank) => {

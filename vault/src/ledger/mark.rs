@@ -10,16 +10,14 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use bursar_policy::digest::Digest;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
-use super::events::Head;
+use super::events::{self, Head};
 use super::fault::LedgerFault;
 use super::open;
 
 /// The length of a mark: ledger id, place in the log, hash, each with one byte after it.
 const BYTES: usize = 32 + 1 + 20 + 1 + 64 + 1;
-
-const HASH_AT: &str = "SELECT hash FROM event WHERE seq = ?1";
 
 /// The file, open for writing.
 #[derive(Debug)]
@@ -75,38 +73,60 @@ impl Mark {
     /// Holds the ledger on `conn`, whose log ends at `head`, against the mark: why it is not the one that was marked, or an
     /// older state of it. `None` when it is in order, or was never marked.
     pub(super) fn hold(&mut self, conn: &Connection, head: &Head) -> Result<Option<&str>, LedgerFault> {
-        self.set_back = self.against(conn, head)?;
+        self.set_back = match self.read() {
+            Some(marked) => against(marked, &self.ledger_id, conn, head)?,
+            None => None,
+        };
         Ok(self.set_back())
     }
 
-    fn against(&self, conn: &Connection, head: &Head) -> Result<Option<String>, LedgerFault> {
-        let Some((id, marked)) = self.read() else { return Ok(None) };
-        if id != self.ledger_id {
-            return Ok(Some("the mark beside it is another ledger's".to_owned()));
-        }
-        if head.seq < marked.seq {
-            let missing = marked.seq.saturating_sub(head.seq);
-            return Ok(Some(format!(
-                "it was set back: the last {missing} events that it had are missing, and payments may be among them"
-            )));
-        }
-        let place = super::number::to_sql(marked.seq)?;
-        let hash: Option<String> = conn.prepare(HASH_AT)?.query_row([place], |row| row.get(0)).optional()?;
-        if hash.is_some_and(|hash| hash != marked.hash.to_string()) {
-            return Ok(Some("it was set back and went on: its log is another one than it was".to_owned()));
-        }
-        Ok(None)
-    }
-
-    /// What the file says; `None` when it says nothing that is a mark.
     fn read(&self) -> Option<(String, Head)> {
-        let mut bytes = [0; BYTES];
-        self.file.as_ref()?.read_exact_at(&mut bytes, 0).ok()?;
-        let mut words = core::str::from_utf8(&bytes).ok()?.strip_suffix('\n')?.split(' ');
-        let (id, seq, hash) = (words.next()?, words.next()?, words.next()?);
-        let head = Head { seq: seq.parse().ok()?, hash: Digest::parse(hash).ok()? };
-        words.next().is_none().then(|| (id.to_owned(), head))
+        read(self.file.as_ref()?)
     }
+}
+
+/// What the mark beside `ledger` says, without opening it for writing; `None` where there is none that can be read.
+pub(super) fn read_beside(ledger: &Path) -> Option<(String, Head)> {
+    read(&File::open(beside(ledger)).ok()?)
+}
+
+/// How many events the mark beside `ledger` knows of that a log up to event `seq` does not have.
+pub(super) fn missing(ledger: &Path, ledger_id: &str, seq: u64) -> u64 {
+    let marked = read_beside(ledger).filter(|(id, _)| id == ledger_id);
+    marked.map_or(0, |(_, head)| head.seq.saturating_sub(seq))
+}
+
+/// Why the ledger on `conn` with this id, whose log ends at `head`, is not the one that was `marked`, or an older state of
+/// it.
+pub(super) fn against(
+    (id, marked): (String, Head),
+    ledger_id: &str,
+    conn: &Connection,
+    head: &Head,
+) -> Result<Option<String>, LedgerFault> {
+    if id != ledger_id {
+        return Ok(Some("the mark beside it is another ledger's".to_owned()));
+    }
+    if head.seq < marked.seq {
+        let missing = marked.seq.saturating_sub(head.seq);
+        return Ok(Some(format!(
+            "it was set back: the last {missing} events that it had are missing, and payments may be among them"
+        )));
+    }
+    if events::hash_at(conn, marked.seq)?.is_some_and(|hash| hash != marked.hash) {
+        return Ok(Some("it was set back and went on: its log is another one than it was".to_owned()));
+    }
+    Ok(None)
+}
+
+/// What the file says; `None` when it says nothing that is a mark.
+fn read(file: &File) -> Option<(String, Head)> {
+    let mut bytes = [0; BYTES];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    let mut words = core::str::from_utf8(&bytes).ok()?.strip_suffix('\n')?.split(' ');
+    let (id, seq, hash) = (words.next()?, words.next()?, words.next()?);
+    let head = Head { seq: seq.parse().ok()?, hash: Digest::parse(hash).ok()? };
+    words.next().is_none().then(|| (id.to_owned(), head))
 }
 
 /// Forgets the mark of a ledger that is gone, where a new one is made: what it had is nobody's any more.

@@ -36,7 +36,7 @@ pub enum KeyFile {
 
 /// An exclusive lock, held as long as this lives.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub struct Lock {
     file: File,
 }
 
@@ -67,13 +67,7 @@ pub(super) fn create(
         return Err(LedgerFault::KeyWithoutLedger { path: file });
     }
     let _lock = lock(&place.lock)?;
-    // A folder of its own: SQLite puts its side files beside the file, and a crash leaves nothing behind in the home.
-    let draft_dir = beside(&file, ".new");
-    clear(&draft_dir)?;
-    DirBuilder::new().mode(0o700).create(&draft_dir).map_err(|fault| unreachable_file(&draft_dir, &fault))?;
-    let draft = draft_dir.join("ledger");
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
-    made.map_err(|fault| unreachable_file(&draft, &fault))?;
+    let draft = draft(&file)?;
     let mut conn = connect(&draft)?;
     schema::configure(&conn)?;
     schema::write(&mut conn)?;
@@ -83,10 +77,88 @@ pub(super) fn create(
     begun.commit()?;
     conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
     sync(&draft)?;
-    renameat_with(CWD, &draft, CWD, &file, RenameFlags::NOREPLACE)
-        .map_err(|fault| unreachable_file(&file, &std::io::Error::from(fault)))?;
-    clear(&draft_dir)?;
+    put_in(&draft, &file)?;
+    clear(draft.parent().unwrap_or(&draft))
+}
+
+/// An empty file in a folder of its own beside `file`: SQLite puts its side files there too, and a crash leaves nothing
+/// behind that anybody takes for a ledger. What an interrupted one left gives way.
+pub(super) fn draft(file: &Path) -> Result<PathBuf, LedgerFault> {
+    let folder = beside(&canonical(file)?, ".new");
+    clear(&folder)?;
+    in_folder(&folder)
+}
+
+/// The same for a copy that is made while anything may be going on: one at a time, and what an interrupted one left stays
+/// until a person removes it, because it is a whole ledger.
+pub(super) fn scratch(file: &Path) -> Result<PathBuf, LedgerFault> {
+    let folder = beside(&canonical(file)?, ".copy");
+    if fs::symlink_metadata(&folder).is_ok() {
+        let detail =
+            "another copy is being made; if none is, an interrupted one left this folder: remove it".to_owned();
+        return Err(LedgerFault::File { path: folder, detail });
+    }
+    in_folder(&folder)
+}
+
+fn in_folder(folder: &Path) -> Result<PathBuf, LedgerFault> {
+    DirBuilder::new().mode(0o700).create(folder).map_err(|fault| unreachable_file(folder, &fault))?;
+    let draft = folder.join("ledger");
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
+    made.map(|_file| draft).map_err(|fault| unreachable_file(folder, &fault))
+}
+
+/// Gives a whole file its name, durably; whatever has the name already keeps it.
+pub(super) fn put_in(draft: &Path, file: &Path) -> Result<(), LedgerFault> {
+    renameat_with(CWD, draft, CWD, file, RenameFlags::NOREPLACE)
+        .map_err(|fault| unreachable_file(file, &std::io::Error::from(fault)))?;
     file.parent().map_or(Ok(()), sync)
+}
+
+/// Gives the ledger `file` and its side files another name, durably; `None` where there are none. Side files go too where
+/// the ledger is lost: SQLite would take the journal of the old one for the new one's.
+pub(super) fn put_away(file: &Path) -> Result<Option<PathBuf>, LedgerFault> {
+    let file = canonical(file)?;
+    let is_free = |name: &PathBuf| fs::symlink_metadata(name).is_err();
+    let mut names = (1_u32..).map(|number| beside(&file, &format!(".kept-{number}")));
+    let kept = names.find(is_free).ok_or_else(|| LedgerFault::Exists { path: file.clone() })?;
+    // The file first: without it nothing is paid, whatever becomes of the rest.
+    let mut moved = false;
+    for side in ["", "-wal", "-shm", "-journal"] {
+        match fs::rename(beside(&file, side), beside(&kept, side)) {
+            Ok(()) => moved = true,
+            Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => {}
+            Err(fault) => return Err(unreachable_file(&file, &fault)),
+        }
+    }
+    file.parent().map_or(Ok(()), sync)?;
+    Ok(moved.then_some(kept))
+}
+
+/// Copies what is committed of the ledger at `place` into the empty file `copy`.
+pub(super) fn copy_into(place: &LedgerPlace, copy: &Path) -> Result<(), LedgerFault> {
+    let conn = open_to_inspect(place)?;
+    let name = copy.to_str().ok_or_else(|| LedgerFault::NotAFileName { path: copy.to_owned() })?;
+    conn.execute("VACUUM INTO ?1", [name])?;
+    Ok(())
+}
+
+/// Opens a ledger that may be damaged, to read what can be read of it.
+pub(super) fn open_damaged(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+    let file = canonical(&place.file)?;
+    check_file(&file)?;
+    let conn = open_for_reading(place)?;
+    if identify(&conn, &file)? != schema::VERSION {
+        return Err(LedgerFault::Older { path: file });
+    }
+    // A page that makes no sense is an error here, never a guess.
+    conn.execute_batch("PRAGMA cell_size_check = ON")?;
+    Ok(conn)
+}
+
+/// Opens a draft that came from a backup, after every check; one of an older version is brought up to date.
+pub(super) fn open_draft(draft: &Path, place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+    open(&LedgerPlace { file: draft.to_owned(), ..place.clone() })
 }
 
 /// Opens a file beside the ledger for reading and writing: as it is, or a new one for its owner alone. No link is followed.
@@ -94,6 +166,13 @@ pub(super) fn kept(path: &Path) -> std::io::Result<File> {
     let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
     let mut how = OpenOptions::new();
     how.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(no_follow).open(path)
+}
+
+impl Lock {
+    /// Keeps every vault out for as long as it lives.
+    pub(crate) fn take(path: &Path) -> Result<Self, LedgerFault> {
+        lock(path)
+    }
 }
 
 /// Takes the exclusive lock.
@@ -131,6 +210,19 @@ pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
     Ok(conn)
 }
 
+/// Opens a ledger that a vault may be using, to look only, after every check but the slow one of its pages.
+pub(super) fn open_to_inspect(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+    let file = canonical(&place.file)?;
+    check_file(&file)?;
+    let conn = open_for_reading(place)?;
+    let version = identify(&conn, &file)?;
+    check_schema(&conn, &file, version)?;
+    if version != schema::VERSION {
+        return Err(LedgerFault::Older { path: file });
+    }
+    Ok(conn)
+}
+
 /// Opens a second connection that can only read, for work that must not hold up the writer.
 pub(super) fn open_for_reading(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
     let file = canonical(&place.file)?;
@@ -140,7 +232,7 @@ pub(super) fn open_for_reading(place: &LedgerPlace) -> Result<Connection, Ledger
     Ok(conn)
 }
 
-fn connect(file: &Path) -> Result<Connection, LedgerFault> {
+pub(super) fn connect(file: &Path) -> Result<Connection, LedgerFault> {
     // No CREATE: a ledger that is not there is a fault. No URI: a path is a path. The build may read names that begin
     // with `file:` as URIs whatever the flags say, which an absolute path never does.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -197,8 +289,13 @@ fn check_content(conn: &Connection, file: &Path, version: i64) -> Result<(), Led
     if verdict != "ok" {
         return Err(corrupt(&verdict));
     }
-    if !schema::is_ours(conn, version).map_err(|fault| content_fault(fault, file))? {
-        return Err(corrupt("its tables, indexes or triggers are not those of this program"));
+    check_schema(conn, file, version)
+}
+
+fn check_schema(conn: &Connection, file: &Path, version: i64) -> Result<(), LedgerFault> {
+    if let Some(odd) = schema::odd_one(conn, version).map_err(|fault| content_fault(fault, file))? {
+        let detail = format!("{odd} is not as this program makes it");
+        return Err(LedgerFault::Corrupt { path: file.to_owned(), detail });
     }
     Ok(())
 }
@@ -238,7 +335,7 @@ fn clear(folder: &Path) -> Result<(), LedgerFault> {
     }
 }
 
-fn sync(path: &Path) -> Result<(), LedgerFault> {
+pub(super) fn sync(path: &Path) -> Result<(), LedgerFault> {
     File::open(path).and_then(|file| file.sync_all()).map_err(|fault| unreachable_file(path, &fault))
 }
 

@@ -9,12 +9,14 @@ use std::sync::{Mutex, PoisonError};
 
 use bursar_policy::errand::{Errand, SessionId};
 use bursar_policy::refusal::Refusal;
+use bursar_policy::terms::Terms;
 
 use super::Ledger;
 use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::session;
 use super::writer::Tx;
+use crate::protocol::{SOUGHT_MAX, Sought};
 
 /// The most refusals of one source that are written down in one minute, beside the first of each reason.
 pub const REFUSED_A_MINUTE_MAX: u32 = 600;
@@ -35,6 +37,17 @@ pub enum Source {
     Vault,
     /// `serve` says that it did. It reads what sellers send, so the log says whose word it is.
     Serve,
+}
+
+/// What was to be paid when it was refused, as far as anybody knew.
+#[derive(Clone, Copy, Debug)]
+pub enum Price<'a> {
+    /// Nobody had said: the refusal came before any terms.
+    Unsaid,
+    /// The terms that this vault judged.
+    Judged(&'a Terms),
+    /// The seller's own words, by way of `serve`; the first [`SOUGHT_MAX`] are kept.
+    Said(&'a [Sought]),
 }
 
 /// How much of this minute's share of the log is used up.
@@ -100,13 +113,20 @@ fn is_over(count: &Count, now_s: u64) -> bool {
 impl Ledger {
     /// Puts a refusal into the log without waiting; the ledger does so itself for those it makes. A refusal stands
     /// whether or not it can be written down, and one over [`REFUSED_A_MINUTE_MAX`] is only counted.
-    pub fn note_refused(&self, source: Source, session: Option<&SessionId>, errand: &Errand, reasons: &[Refusal]) {
+    pub fn note_refused(
+        &self,
+        source: Source,
+        session: Option<&SessionId>,
+        errand: &Errand,
+        price: Price<'_>,
+        reasons: &[Refusal],
+    ) {
         self.tell_left_out(Minute::Over);
         let code = reasons.first().map_or("none", Refusal::code);
         if !self.flood.has_room(source, code, self.time().now_s) {
             return;
         }
-        let (session, told) = (session.cloned(), told(source, errand, reasons));
+        let (session, told) = (session.cloned(), told(source, errand, price, reasons));
         self.writer.tell(move |tx| write_down(tx, session.as_ref(), told));
     }
 
@@ -118,7 +138,7 @@ impl Ledger {
     }
 }
 
-fn told(source: Source, errand: &Errand, reasons: &[Refusal]) -> String {
+fn told(source: Source, errand: &Errand, price: Price<'_>, reasons: &[Refusal]) -> String {
     let whose = match source {
         Source::Vault => "",
         Source::Serve => "as reported by serve: ",
@@ -132,7 +152,24 @@ fn told(source: Source, errand: &Errand, reasons: &[Refusal]) -> String {
         told.push_str(": ");
         told.push_str(&sentence);
     }
-    told
+    told + &in_words(price)
+}
+
+/// The price at the end of an event; the seller's words stand in backticks.
+fn in_words(price: Price<'_>) -> String {
+    match price {
+        Price::Unsaid | Price::Said([]) => String::new(),
+        Price::Judged(terms) => {
+            format!("; asked was {} of {} to {}", terms.amount, terms.asset_id(), terms.payee)
+        }
+        Price::Said(sought) => {
+            let offers = sought.iter().take(SOUGHT_MAX);
+            let offers = offers.map(|Sought { amount, asset, network, payee }| {
+                format!("`{amount}` of `{asset}` on `{network}` to `{payee}`")
+            });
+            format!("; asked, in the seller's words, was {}", offers.collect::<Vec<_>>().join(", or "))
+        }
+    }
 }
 
 /// Adds the event. A session that does not exist is left out of it.

@@ -189,6 +189,11 @@ impl Payment {
         }
     }
 
+    /// The digest of the terms as they are stored.
+    pub(super) fn terms_digest(&self) -> Result<Digest, LedgerFault> {
+        Ok(Digest::of(json(&self.terms)?.as_bytes()))
+    }
+
     /// Its result, for an identical call later.
     pub(super) fn past(&self) -> Past {
         Past { receipt: self.receipt(true), delivery: self.delivery.clone() }
@@ -232,7 +237,7 @@ impl Payment {
 pub(super) fn insert(conn: &Connection, row: &Payment) -> Result<(), LedgerFault> {
     conn.prepare_cached(INSERT)?.execute(params![
         row.id.as_str(),
-        states::word(row.state),
+        row.state.word(),
         row.session.as_str(),
         row.identity.to_string(),
         row.subject.to_string(),

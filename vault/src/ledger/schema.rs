@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use bursar_policy::quoted::Quoted;
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
@@ -91,13 +92,15 @@ pub(super) fn add(conn: &Connection, version: i64) -> Result<(), LedgerFault> {
     Ok(())
 }
 
-/// Whether the tables, indexes and triggers are exactly those of this program at `version`.
-pub(super) fn is_ours(conn: &Connection, version: i64) -> Result<bool, LedgerFault> {
+/// The first table, index or trigger that is not exactly the one of this program at `version`: missing, changed or added.
+pub(super) fn odd_one(conn: &Connection, version: i64) -> Result<Option<String>, LedgerFault> {
     let model = Connection::open_in_memory()?;
     for (_, added) in (0..).zip(VERSIONS).filter(|(known, _)| *known < version) {
         model.execute_batch(added)?;
     }
-    Ok(objects(conn)? == objects(&model)?)
+    let (found, ours) = (objects(conn)?, objects(&model)?);
+    let odd = ours.symmetric_difference(&found).next();
+    Ok(odd.map(|(kind, name, _)| format!("the {kind} `{}`", Quoted::of(name).as_str())))
 }
 
 /// One pragma's value as text.

@@ -96,26 +96,10 @@ impl NotSigned {
     }
 }
 
-/// The word a state is stored as.
-pub(super) const fn word(state: RowState) -> &'static str {
-    match state {
-        RowState::Held => "held",
-        RowState::Exposed => "exposed",
-        RowState::Settled => "settled",
-        RowState::PresumedSpent => "presumed_spent",
-        RowState::Lapsed => "lapsed",
-        RowState::Voided => "voided",
-    }
-}
-
 /// The state a word stands for.
 pub(super) fn from_word(word_read: &str) -> Option<RowState> {
-    EVERY.into_iter().find(|state| word(*state) == word_read)
+    RowState::EVERY.into_iter().find(|state| state.word() == word_read)
 }
-
-/// Every state.
-pub(super) const EVERY: [RowState; 6] =
-    [RowState::Held, RowState::Exposed, RowState::Settled, RowState::PresumedSpent, RowState::Lapsed, RowState::Voided];
 
 /// How a state counts in every limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::fault::LedgerFault;
 use super::number::to_sql;
 use super::refused::Minute;
 use super::rows::{self, Payment};
-use super::states::{self, EXPIRY_MARGIN_S, RowState};
+use super::states::{EXPIRY_MARGIN_S, RowState};
 use super::writer::{Answer, Tx};
 use super::{Ledger, approval, handle, overdue, prove, tally};
 use crate::failpoint;
@@ -40,7 +40,7 @@ pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
     let until_s = to_sql(tx.now_s.saturating_sub(EXPIRY_MARGIN_S))?;
     let found = rows::list(tx.conn, rows::DUE, [until_s])?;
     for payment in &found {
-        presume_spent(tx, payment)?;
+        presume_spent(tx, payment, format!("no proof came before {}", Moment(payment.valid_before)))?;
     }
     let over = handle::due(tx)?;
     let moved = found.len().saturating_add(over);
@@ -51,12 +51,11 @@ pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
 }
 
 /// An exposed payment counts as spent from its end plus margin on, as if it had been settled at that moment.
-fn presume_spent(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
+pub(super) fn presume_spent(tx: &Tx<'_>, payment: &Payment, told: String) -> Result<(), LedgerFault> {
     let at_s = payment.valid_before.saturating_add(EXPIRY_MARGIN_S);
     tally::spend(tx.conn, &payment.facts(), at_s, payment.id.as_str())?;
     end(tx, payment, RowState::PresumedSpent, at_s)?;
     overdue::changed(tx.conn, payment, &Payment { state: RowState::PresumedSpent, ..payment.clone() })?;
-    let told = format!("no proof came before {}", Moment(payment.valid_before));
     written(tx, payment, EventKind::PresumedSpent, told)
 }
 
@@ -72,7 +71,7 @@ pub(super) fn void(tx: &Tx<'_>, payment: &Payment, why: &str) -> Result<(), Ledg
 pub(super) fn end(tx: &Tx<'_>, payment: &Payment, state: RowState, at_s: u64) -> Result<(), LedgerFault> {
     tx.conn
         .prepare_cached("UPDATE payment SET state = ?1, ended_s = ?2, updated_s = ?3 WHERE id = ?4")?
-        .execute(params![states::word(state), to_sql(at_s)?, to_sql(tx.now_s)?, payment.id.as_str()])?;
+        .execute(params![state.word(), to_sql(at_s)?, to_sql(tx.now_s)?, payment.id.as_str()])?;
     Ok(())
 }
 

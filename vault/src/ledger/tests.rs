@@ -2,9 +2,12 @@
 
 mod acquaintance;
 mod approvals;
+mod backups;
 mod breaker;
 mod breaker_law;
+mod checkpoints;
 mod crash;
+mod exports;
 mod files;
 mod flood;
 mod growth;
@@ -15,6 +18,7 @@ mod prove;
 mod purse;
 mod race;
 mod recall;
+mod recoveries;
 mod repeat;
 mod resume;
 mod set_back;

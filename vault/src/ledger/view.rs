@@ -14,7 +14,8 @@ use super::rows::Payment;
 use super::writer::{Answer, Tx};
 use super::{Ledger, approval, breaker, meta, overdue, prove, rows, session, standing, tally};
 use crate::protocol::{
-    Delivery, LimitView, LogEntry, Lost, Outstanding, PastPayment, PaymentDetail, Quarantine, RowState, SessionView,
+    Delivery, LimitView, LogEntry, Lost, Outstanding, PastPayment, PaymentDetail, Proof, Quarantine, RowState,
+    SessionView,
 };
 
 /// The most unresolved payments that a view shows.
@@ -206,6 +207,11 @@ fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFaul
             Some(Delivery::Answer { content, .. }) => content.clone(),
             _ => None,
         },
+        session_name: session.name,
+        receipt: row.receipt(false),
+        terms_digest: row.terms_digest()?,
+        nonce: format!("0x{}", hex::encode(row.nonce)),
+        proof: proof(&row),
         payment: row.id,
         state: row.state,
         session: row.session,
@@ -222,6 +228,21 @@ fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFaul
         created_s: row.created_s,
         ended_s: row.ended_s,
     })
+}
+
+/// By what it is known that a payment is in its state.
+fn proof(row: &rows::Payment) -> Option<Proof> {
+    match row.state {
+        RowState::Held | RowState::Exposed => None,
+        RowState::Settled => Some(match &row.proof {
+            None => Proof::SellerSays,
+            Some(shown) if shown.denies => Proof::ChainDenies,
+            Some(_) => Proof::ChainShows,
+        }),
+        RowState::PresumedSpent => Some(Proof::TimeIsOver),
+        RowState::Voided => Some(Proof::NeverSigned),
+        RowState::Lapsed => Some(Proof::Chain),
+    }
 }
 
 fn entries<P: Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<LogEntry>, LedgerFault> {

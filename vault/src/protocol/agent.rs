@@ -5,7 +5,7 @@ use super::secret::Released;
 use crate::blank::Blank;
 use bursar_policy::{
     Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Handle, Mandate, Money, PageOpening, PaymentId,
-    QuoteId, Refusal, Scope, SessionName, Setting, Site, Terms, Version, Window,
+    QuoteId, Quoted, Refusal, Scope, SessionName, Setting, Site, Terms, Version, Window,
 };
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,9 @@ pub enum AgentAsk {
     Decline {
         /// The purchase meant.
         errand: Errand,
+        /// What the seller asked for, where its terms could be read: its first offers, at most [`SOUGHT_MAX`].
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sought: Vec<Sought>,
         /// Every reason, in precedence order.
         refusals: Vec<Refusal>,
     },
@@ -91,6 +94,23 @@ pub enum AgentAsk {
     Recall(Wanted),
     /// Asks for budgets, limits and what is unresolved.
     Status,
+}
+
+/// The most offers of a seller that go into the log with a refusal.
+pub const SOUGHT_MAX: usize = 4;
+
+/// What one offer asks for, in the seller's own words, quoted: believed by nobody, kept for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sought {
+    /// Atomic units of the asset.
+    pub amount: Quoted,
+    /// The token contract.
+    pub asset: Quoted,
+    /// The network.
+    pub network: Quoted,
+    /// Who is to be paid.
+    pub payee: Quoted,
 }
 
 /// Which earlier delivery is meant.
@@ -322,6 +342,25 @@ pub enum RowState {
     Lapsed,
     /// Proof that nothing was signed or handed out.
     Voided,
+}
+
+impl RowState {
+    /// Every state.
+    pub const EVERY: [Self; 6] =
+        [Self::Held, Self::Exposed, Self::Settled, Self::PresumedSpent, Self::Lapsed, Self::Voided];
+
+    /// Its stable word, as it is stored and shown.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Exposed => "exposed",
+            Self::Settled => "settled",
+            Self::PresumedSpent => "presumed_spent",
+            Self::Lapsed => "lapsed",
+            Self::Voided => "voided",
+        }
+    }
 }
 
 /// What may be told about a payment; never a signature, never a header.

@@ -1,12 +1,13 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
-use super::agent::{ContentRef, Delivery, LimitView, Receipt, RowState, SessionView, SettlementClaim};
+use super::agent::{Delivery, LimitView, Receipt, SessionView, SettlementClaim};
 use super::chain::{ChainProof, ChainView, Reconciled};
 use super::lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
+use super::past::PastPayment;
 use super::secret::{Passphrase, SecretList, SecretValue};
 use bursar_policy::{
     Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, SecretName,
-    SessionId, SessionName, Setting, Site, Terms,
+    SessionName, Setting, Site, Terms,
 };
 use serde::{Deserialize, Serialize};
 
@@ -121,6 +122,9 @@ pub enum OperatorAsk {
         /// The operator's passphrase.
         passphrase: Passphrase,
     },
+    /// Signs how far the log has come. Gives nobody more; needs the wallet unlocked, because the key that signs is there
+    /// only then.
+    Checkpoint,
     /// Lists the purchases that wait for a person, and those that one decided about and nobody bought yet.
     Approvals,
     /// A person's yes to one purchase: for one payment, and for as long as the rules say.
@@ -222,6 +226,11 @@ pub enum OperatorReply {
     Against(Vec<Refusal>),
     /// To `SecretList`: names, never a secret.
     Secrets(Box<SecretList>),
+    /// To `Checkpoint`: the newest one, durable. Kept elsewhere, it shows later whether the log was cut off or changed.
+    Checkpoint {
+        /// What is signed, and the signature, in one line.
+        line: String,
+    },
     /// To `ReloadRules`.
     Reloaded {
         /// The digest of the text now in force.
@@ -400,49 +409,4 @@ pub struct PaymentDetail {
     pub settlement: Option<SettlementClaim>,
     /// Its events, oldest first.
     pub events: Vec<LogEntry>,
-}
-
-/// One payment as rules look at it: what was asked, what was agreed, when, and out of which budget.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PastPayment {
-    /// Its id.
-    pub payment: PaymentId,
-    /// How it stands now.
-    pub state: RowState,
-    /// The session it was counted in.
-    pub session: SessionId,
-    /// That session's budget.
-    pub budget: Money,
-    /// When that session ends, Unix seconds.
-    pub session_expires_s: u64,
-    /// What that session is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mandate: Option<Mandate>,
-    /// The URL, as reported by `serve`.
-    pub site: Site,
-    /// The method.
-    pub method: Method,
-    /// The digest of what was sent along; its size is not kept.
-    pub body: Option<Digest>,
-    /// What makes a request the same one, headers included, which are not kept themselves.
-    pub subject: Digest,
-    /// The terms that were judged.
-    pub terms: Terms,
-    /// The paying account.
-    pub payer: Address,
-    /// What it counts as.
-    pub money: Money,
-    /// When it was counted, Unix seconds of ledger time.
-    pub created_s: u64,
-    /// When it stopped being pending; absent while it is.
-    pub ended_s: Option<u64>,
-    /// Whether it ran out, nobody knows how it ended, and nobody put up with that: what `max_unresolved` counts.
-    pub unresolved: bool,
-    /// What came back for it, where a body was kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<ContentRef>,
-    /// Whether it is not known yet, or not known at all, how it ended: what came back for it is needed still.
-    #[serde(default)]
-    pub waiting: bool,
 }

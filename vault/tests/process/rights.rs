@@ -143,7 +143,7 @@ fn a_seller_that_is_blamed_is_left_alone_until_a_person_resumes_it() {
         assert_eq!(agent.refused(&authorize(swapped.clone())), ["payee_not_allowed"]);
         let AgentReply::Quoted { refusals, .. } = agent.ask(&quote(Some(swapped.clone()))) else { panic!("no quote") };
         assert_eq!(refusals[0].code(), "payee_not_allowed");
-        agent.ask(&AgentAsk::Decline { errand: errand("b"), refusals: vec![blamed.clone()] });
+        agent.ask(&AgentAsk::Decline { errand: errand("b"), sought: Vec::new(), refusals: vec![blamed.clone()] });
     }
 
     assert_eq!(sandbox.agent().refused(&AgentAsk::Claim { errand: errand("c") }), ["host_quarantined"]);
@@ -350,7 +350,7 @@ fn what_serve_reports_is_told_as_its_word_and_cannot_steer_a_terminal() {
     let agent = sandbox.agent();
     let why = format!("\u{1b}[2J\u{202e}\nrefused: nothing {}", "x".repeat(9000));
     let hostile = Refusal::UrlInvalid { why };
-    let ask = AgentAsk::Decline { errand: errand("a"), refusals: vec![hostile, Refusal::Frozen] };
+    let ask = AgentAsk::Decline { errand: errand("a"), sought: Vec::new(), refusals: vec![hostile, Refusal::Frozen] };
     assert!(matches!(agent.ask(&ask), AgentReply::Noted));
     assert!(matches!(agent.claim(&errand("a")), Claimed::New));
     agent.refused(&authorize(terms(101)));

@@ -1,6 +1,7 @@
 //! Pasts of a few payments under rules that let them through, or not.
 
 use bursar_policy::{ChainId, Digest, Method, PaymentId, SessionId, Setting, Site, Terms, Version};
+use bursar_vault::protocol::Receipt;
 use bursar_vault::rules_file;
 
 use super::*;
@@ -58,6 +59,24 @@ fn paid(host: &str, at_s: u64) -> PastPayment {
         created_s: START.saturating_add(at_s),
         ended_s: Some(START.saturating_add(at_s).saturating_add(10)),
         unresolved: false,
+        session_name: "default".parse().unwrap(),
+        receipt: Receipt {
+            payment: PaymentId::from_random([1; 16]),
+            state: RowState::Settled,
+            amount: "50000".parse().unwrap(),
+            money: "0.05 USD".parse().unwrap(),
+            symbol: "USDC".to_owned(),
+            chain: ChainId::new(84_532),
+            payee: "0x209693Bc6afc0C5328bA36FaF03C514EF312287C".parse().unwrap(),
+            transaction: None,
+            outcome: "paid".to_owned(),
+            created_s: START.saturating_add(at_s),
+            valid_before: START.saturating_add(at_s).saturating_add(60),
+            identical_repeat: false,
+        },
+        terms_digest: Digest::of(b"terms"),
+        nonce: format!("0x{}", "0".repeat(64)),
+        proof: None,
         content: None,
         waiting: false,
     }

@@ -1,14 +1,22 @@
 //! Refusals without end: what the log keeps of them, and that it says how many it left out.
 
+use bursar_policy::quoted::Quoted;
 use bursar_policy::refusal::Refusal;
+use rusqlite::Connection;
 
-use super::world::{World, errand};
-use crate::ledger::{REFUSED_A_MINUTE_MAX, Source};
-use crate::protocol::LogEntry;
+use super::world::{CENT, World, errand, money};
+use crate::ledger::{DETAIL_MAX_BYTES, Price, REFUSED_A_MINUTE_MAX, Source};
+use crate::protocol::{LogEntry, Sought};
 
 fn refuse(world: &World, times: u32) {
     for _ in 0..times {
-        world.ledger().note_refused(Source::Serve, Some(&world.session), &errand("a"), &[Refusal::Frozen]);
+        world.ledger().note_refused(
+            Source::Serve,
+            Some(&world.session),
+            &errand("a"),
+            Price::Unsaid,
+            &[Refusal::Frozen],
+        );
     }
 }
 
@@ -74,11 +82,94 @@ fn a_flood_of_one_kind_hides_no_refusal_of_another_kind_or_source() {
     let world = World::new("", "10 USD");
     refuse(&world, REFUSED_A_MINUTE_MAX + 250);
     let ledger = world.ledger();
-    ledger.note_refused(Source::Serve, Some(&world.session), &errand("b"), &[Refusal::NoOffers]);
-    ledger.note_refused(Source::Vault, Some(&world.session), &errand("c"), &[Refusal::Frozen]);
+    ledger.note_refused(Source::Serve, Some(&world.session), &errand("b"), Price::Unsaid, &[Refusal::NoOffers]);
+    ledger.note_refused(Source::Vault, Some(&world.session), &errand("c"), Price::Unsaid, &[Refusal::Frozen]);
     ledger.flush().unwrap();
     let log = log(&world);
     let [.., of_another_kind, of_another_source] = &log[..] else { panic!("{log:?}") };
     assert!(of_another_kind.detail.contains("no_offers"), "{}", of_another_kind.detail);
     assert!(!of_another_source.detail.starts_with("as reported by serve"), "{}", of_another_source.detail);
+}
+
+/// A refusal as hostile as its types let it be: every reason as long as it gets, offers in characters that are spelt out.
+#[test]
+fn whatever_is_refused_takes_a_bounded_part_of_the_disk() {
+    let world = World::new("", "10 USD");
+    let why = Quoted::of(&"\u{202e}".repeat(80));
+    let sought = Sought { amount: why.clone(), asset: why.clone(), network: why.clone(), payee: why.clone() };
+    let sought = vec![sought; 500];
+    let reasons = vec![Refusal::TermsTooLarge { why }; 500];
+    let before = bytes(&world);
+    for _ in 0..5000 {
+        world.ledger().note_refused(Source::Serve, None, &errand("a"), Price::Said(&sought), &reasons);
+    }
+    world.ledger().flush().unwrap();
+    let log = log(&world);
+    let written: Vec<&LogEntry> = log.iter().filter(|entry| entry.kind == "refused").collect();
+    assert_eq!(written.len(), 600);
+    assert!(written.iter().all(|entry| entry.detail.len() <= DETAIL_MAX_BYTES));
+    let grown = bytes(&world) - before;
+    assert!(grown < 600 * 2 * 16 * 1024, "600 events took {grown} bytes of file and journal");
+}
+
+fn bytes(world: &World) -> u64 {
+    let files = std::fs::read_dir(world.dir.path()).unwrap();
+    files.map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+}
+
+#[test]
+fn a_flood_of_refusals_takes_nothing_from_a_payment() {
+    let world = World::new("", "10 USD");
+    std::thread::scope(|scope| {
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        let world = &world;
+        scope.spawn(move || {
+            while matches!(wait.try_recv(), Err(std::sync::mpsc::TryRecvError::Empty)) {
+                refuse(world, 50);
+            }
+        });
+        for number in 0..40 {
+            world.buy(errand(&format!("paid-{number}")), CENT);
+        }
+        drop(done);
+    });
+    world.ledger().flush().unwrap();
+    assert_eq!(world.spent(), money("0.40 USD"));
+    assert_eq!(log(&world).iter().filter(|entry| entry.kind == "settled").count(), 40);
+    world.ledger().verify().unwrap();
+}
+
+#[test]
+fn a_refusal_tells_what_was_asked_and_whose_word_that_is() {
+    let world = World::new("", "10 USD");
+    let reasons = world.authorize(errand("dear"), 500 * CENT).unwrap_err();
+    assert!(!reasons.is_empty());
+    let said = |text: &str| Quoted::of(text);
+    let sought = Sought { amount: said("5000000"), asset: said("0xA"), network: said("base"), payee: said("a`\nb") };
+    world.ledger().note_refused(Source::Serve, None, &errand("a"), Price::Said(&[sought]), &[Refusal::NoOffers]);
+    world.ledger().flush().unwrap();
+    let log = log(&world);
+    let [.., judged, heard] = &log[..] else { panic!("{log:?}") };
+    let asked = "; asked was 5000000 of eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e to \
+                 0x2222222222222222222222222222222222222222";
+    assert!(judged.detail.starts_with("GET https://api.example.com; over_payment_cap: "), "{}", judged.detail);
+    assert!(judged.detail.ends_with(asked), "{}", judged.detail);
+    assert!(heard.detail.starts_with("as reported by serve: GET "), "{}", heard.detail);
+    let words = r"; asked, in the seller's words, was `5000000` of `0xA` on `base` to `a\u{60}\u{a}b`";
+    assert!(heard.detail.ends_with(words), "{}", heard.detail);
+}
+
+/// Nobody waits for a refusal: it is in the log once its half-tenth of a second is over, without any further ask.
+#[test]
+fn a_refusal_reaches_the_disk_by_itself() {
+    let world = World::new("", "10 USD");
+    let reader = Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
+    let count =
+        || reader.query_row("SELECT count(*) FROM event WHERE kind = 'refused'", [], |row| row.get::<_, u32>(0));
+    refuse(&world, 3);
+    let begun = std::time::Instant::now();
+    while count().unwrap() < 3 {
+        assert!(begun.elapsed().as_secs() < 20, "nothing came");
+        std::thread::yield_now();
+    }
 }

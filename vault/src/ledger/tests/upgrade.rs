@@ -9,7 +9,7 @@ use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
 use super::world::{CENT, Fake, START, World, drawn, errand, money, place, rules, terms};
-use crate::ledger::{Claim, Held, Ledger, LedgerFault, Meant, RowState, tally};
+use crate::ledger::{Claim, Held, Inspector, Ledger, LedgerFault, Meant, RowState, tally};
 
 /// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
 /// one is in flight, 400 seconds after [`START`].
@@ -92,7 +92,7 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
 
 /// Takes away what version 4 added.
 const BACK_TO_VERSION_3: &str = "DROP TRIGGER payment_held_ends; DROP TABLE handle; DROP TRIGGER payment_lapses;
-    DROP TABLE proof; DROP TABLE returned; DROP TABLE unproved; PRAGMA user_version = 3";
+    DROP TABLE proof; DROP TABLE returned; DROP TABLE unproved; DROP TABLE audit; PRAGMA user_version = 3";
 
 #[test]
 fn version_3_opens_and_balances_and_money_can_be_held_on_it() {
@@ -119,6 +119,22 @@ fn version_3_opens_and_balances_and_money_can_be_held_on_it() {
     let drawn = drawn(&ask.payment);
     assert!(matches!(ledger.hold(claim, ask, drawn, &rules).unwrap(), Held::Yes(_)));
     ledger.verify().unwrap();
+}
+
+#[test]
+fn version_3_opens_in_the_first_epoch_and_without_a_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    laid_down_as_version_2(dir.path());
+    let conn = Connection::open(place(dir.path()).file).unwrap();
+    conn.execute_batch(include_str!("../schema_3.sql")).unwrap();
+    conn.pragma_update(None, "user_version", 3).unwrap();
+    drop(conn);
+    assert!(matches!(Inspector::open(&place(dir.path())), Err(LedgerFault::Older { .. })), "looking changes nothing");
+    for _opening in 0..2 {
+        let books = open(dir.path()).unwrap().verify().unwrap();
+        assert_eq!((books.payments, books.epoch, books.checkpoints), (4, 1, 0));
+    }
+    assert_eq!(Inspector::open(&place(dir.path())).unwrap().identity().key, None);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::{Fate, Order, Shared, Step, Tell, Tx, Work};
 use crate::clock::{Confirmed, Trust};
+use crate::ledger::audit::chain::Kept;
 use crate::ledger::events::{self, Event, EventKind, Head};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::mark::Mark;
@@ -226,7 +227,7 @@ impl Engine {
         self.conn = None;
         self.open = None;
         let conn = open::open(&self.place)?;
-        let checked = audit::everything(&conn);
+        let checked = audit::everything(&conn, Kept::default(), &mut |_progress| ());
         let conn = self.conn.insert(conn);
         checked?;
         let jumped = self.shared.clock.read().trust != Trust::Steady;

@@ -1,0 +1,187 @@
+//! `bursar receipts`: what was paid, one row a payment, or everything that may be told about one.
+
+use std::collections::VecDeque;
+
+use bursar_policy::PaymentId;
+use bursar_vault::profile::Profile;
+use bursar_vault::protocol::{OperatorAsk, OperatorReply, PastPayment, Proof};
+use clap::Args;
+use serde::Serialize;
+
+use super::connect::{Operator, out_of_turn};
+use super::exit::{Exit, Stop};
+use super::{since, table};
+use crate::clock;
+
+/// How much is asked for at once.
+const PAGE: u32 = 500;
+
+/// Show what was paid: one row a payment, or everything about one.
+#[derive(Debug, Args)]
+pub(super) struct Receipts {
+    /// One payment (`p_…`), or the beginning of its id
+    #[arg(value_name = "PAYMENT")]
+    payment: Option<String>,
+    /// Show at most this many payments, the newest
+    #[arg(long, default_value_t = 50, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+    /// Show only what was counted since then: `7d`, `2026-11-01`, `2026-11-01T10:00` or `2026-11-01T10:00:00Z`
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Print one JSON object a payment and line
+    #[arg(long)]
+    json: bool,
+}
+
+/// What may be shown to anyone who was paid, or who checks the books.
+#[derive(Debug, Serialize)]
+struct Shown {
+    payment: PaymentId,
+    state: &'static str,
+    /// By what the state is known; absent while it may still change by itself.
+    proof: Option<Proof>,
+    /// What an identical call is told.
+    outcome: String,
+    session: String,
+    amount: String,
+    symbol: String,
+    money: String,
+    network: String,
+    asset: String,
+    payee: String,
+    payer: String,
+    method: &'static str,
+    origin: String,
+    path: String,
+    transaction: Option<String>,
+    nonce: String,
+    terms_digest: String,
+    content_digest: Option<String>,
+    counted_at: String,
+    valid_before: String,
+    ended_at: Option<String>,
+}
+
+impl Receipts {
+    pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        let since = self.since.as_deref().map(|text| since::read(text, clock::now_s()));
+        let since = since.transpose().map_err(Stop::usage)?.unwrap_or(0);
+        let operator = Operator::connect_or_start(profile)?;
+        let wanted = |past: &PastPayment| {
+            since <= past.created_s
+                && self.payment.as_ref().is_none_or(|beginning| past.payment.as_str().starts_with(beginning))
+        };
+        let found = newest(&operator, self.limit, wanted)?;
+        if found.is_empty()
+            && let Some(beginning) = &self.payment
+        {
+            let told = format!("there is no payment `{beginning}`; `bursar receipts` lists them");
+            return Err(Stop::refused(told));
+        }
+        if self.json {
+            found.iter().try_for_each(table::say_json)?;
+        } else if let (Some(_), [one]) = (&self.payment, &found[..]) {
+            show(one)?;
+        } else {
+            let rows = found.iter().map(row).collect();
+            let head = ["when", "payment", "state", "paid", "payee", "for", "transaction"];
+            table::say(&table::table(&head, &[3], rows))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The newest payments that are wanted, oldest first.
+fn newest(operator: &Operator, limit: u32, wanted: impl Fn(&PastPayment) -> bool) -> Result<Vec<Shown>, Stop> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (mut kept, mut after) = (VecDeque::new(), None);
+    loop {
+        let ask = OperatorAsk::Payments { limit: PAGE, after };
+        let OperatorReply::Payments(page) = operator.ask(&ask)? else {
+            return Err(out_of_turn());
+        };
+        let Some(last) = page.last() else { return Ok(kept.into()) };
+        after = Some(last.payment.clone());
+        for past in page.into_iter().filter(|past| wanted(past)) {
+            if kept.len() == limit {
+                kept.pop_front();
+            }
+            kept.push_back(shown(past));
+        }
+    }
+}
+
+fn shown(past: PastPayment) -> Shown {
+    Shown {
+        state: past.state.word(),
+        proof: past.proof,
+        outcome: past.receipt.outcome,
+        session: past.session_name.to_string(),
+        amount: past.terms.amount.to_string(),
+        symbol: past.receipt.symbol,
+        money: past.money.to_string(),
+        network: past.terms.chain.to_string(),
+        asset: past.terms.asset_id().to_string(),
+        payee: past.terms.payee.to_string(),
+        payer: past.payer.to_string(),
+        method: past.method.as_str(),
+        origin: past.site.origin().to_string(),
+        path: past.site.path_and_query(),
+        transaction: past.receipt.transaction,
+        nonce: past.nonce,
+        terms_digest: past.terms_digest.to_string(),
+        content_digest: past.content.map(|content| content.digest.to_string()),
+        counted_at: table::utc(past.created_s),
+        valid_before: table::utc(past.receipt.valid_before),
+        ended_at: past.ended_s.map(table::utc),
+        payment: past.payment,
+    }
+}
+
+fn row(shown: &Shown) -> Vec<String> {
+    vec![
+        shown.counted_at.clone(),
+        shown.payment.to_string(),
+        shown.state.to_owned(),
+        shown.money.clone(),
+        shown.payee.clone(),
+        format!("{} {}{}", shown.method, shown.origin, table::remark(&shown.path)),
+        shown.transaction.clone().unwrap_or_default(),
+    ]
+}
+
+/// One payment, a line for each thing that is known of it.
+fn show(shown: &Shown) -> Result<(), Stop> {
+    let proof = match shown.proof {
+        None => "open: it may still change",
+        Some(Proof::SellerSays) => "the seller says so, with a transaction",
+        Some(Proof::TimeIsOver) => "nobody said how it ended, and its time is over",
+        Some(Proof::NeverSigned) => "nothing was signed",
+        Some(Proof::Chain) => "the chain shows that it was not used",
+        Some(Proof::ChainShows) => "the chain shows it",
+        Some(Proof::ChainDenies) => "the seller says so, and the chain shows that it is false",
+    };
+    let absent = || "-".to_owned();
+    for (name, value) in [
+        ("payment", shown.payment.to_string()),
+        ("state", format!("{} ({proof})", shown.state)),
+        ("outcome", shown.outcome.clone()),
+        ("session", shown.session.clone()),
+        ("paid", format!("{} ({} {})", shown.money, shown.amount, shown.symbol)),
+        ("payee", shown.payee.clone()),
+        ("payer", shown.payer.clone()),
+        ("network", shown.network.clone()),
+        ("asset", shown.asset.clone()),
+        ("for", format!("{} {}{}", shown.method, shown.origin, table::remark(&shown.path))),
+        ("counted", shown.counted_at.clone()),
+        ("valid before", shown.valid_before.clone()),
+        ("ended", shown.ended_at.clone().unwrap_or_else(absent)),
+        ("transaction", shown.transaction.clone().unwrap_or_else(absent)),
+        ("nonce", shown.nonce.clone()),
+        ("terms", shown.terms_digest.clone()),
+        ("content", shown.content_digest.clone().unwrap_or_else(absent)),
+    ] {
+        table::say(&format!("{name:<13}{value}"))?;
+    }
+    Ok(())
+}
