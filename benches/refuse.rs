@@ -4,8 +4,10 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a bench may stop")]
 
 use std::path::Path;
+use std::sync::Arc;
 
 use bursar_policy::{Digest, Errand, Method, Site, Terms, Version};
+use bursar_vault::chain::NoChains;
 use bursar_vault::client::{AgentClient, OperatorClient};
 use bursar_vault::clock::MachineTime;
 use bursar_vault::process::{self, Running};
@@ -50,7 +52,7 @@ fn stage() -> Stage {
     let profile = Profile::locate_sandbox(Path::new(home.path())).expect("a sandbox");
     let passphrase = || Passphrase::new("a bench needs no secret".to_owned().into());
     setup::initialise(&profile, RULES, NewKey::Generated, &passphrase(), Unlocking::ByPerson).expect("a profile");
-    let running = process::start(&profile, None, Box::new(MachineTime)).expect("a vault");
+    let running = process::start(&profile, None, Box::new(MachineTime), Arc::new(NoChains)).expect("a vault");
     let (operator, _) = OperatorClient::connect(&profile).expect("an operator");
     let budget = "0.01 USD".parse().expect("money");
     for ask in [

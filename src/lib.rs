@@ -5,6 +5,8 @@
 pub mod browser;
 pub mod flow;
 
+mod authorities;
+mod chain;
 mod clock;
 pub mod content;
 pub mod net;

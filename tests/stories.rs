@@ -24,6 +24,8 @@ mod payments;
 mod play;
 #[path = "stories/resolver.rs"]
 mod resolver;
+#[path = "stories/rpc.rs"]
+mod rpc;
 #[path = "stories/run.rs"]
 mod run;
 #[path = "stories/sandbox.rs"]

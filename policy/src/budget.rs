@@ -13,7 +13,7 @@ use crate::mandate::{Mandate, against_paying};
 use crate::money::Money;
 use crate::quoted::Quoted;
 use crate::refusal::{Breach, Refusal, in_order};
-use crate::rules::Rules;
+use crate::rules::{BalanceNeed, ChainRule, Rules};
 use crate::terms::Terms;
 
 pub use self::sealed::Admitted;
@@ -35,6 +35,9 @@ pub struct Standing {
     pub quarantined_until_s: Option<u64>,
     /// How many seconds ago the same request was last bought, in any session; absent when it never was.
     pub bought_ago_s: Option<u64>,
+    /// What the chain says the wallet has left of the asset beside all that may still be cashed; absent while that is
+    /// not known.
+    pub funds: Option<Money>,
     /// What is known of the host from earlier payments.
     pub acquaintance: Acquaintance,
     /// What the caller finds suspicious about the purchase.
@@ -199,6 +202,7 @@ pub fn against(rules: &Rules, standing: &Standing, facts: &PaymentFacts, now_s: 
     if let Some(until_s) = standing.quarantined_until_s.filter(|until_s| now_s < *until_s) {
         reasons.push(Refusal::HostQuarantined { origin: facts.site.origin().to_string(), until_s });
     }
+    reasons.extend(against_funds(rules, standing.funds, facts));
     reasons.extend(against_word(standing.word));
     in_order(reasons)
 }
@@ -207,6 +211,18 @@ pub fn against(rules: &Rules, standing: &Standing, facts: &PaymentFacts, now_s: 
 fn against_recurring(within_s: Option<u64>, ago_s: Option<u64>) -> Option<Refusal> {
     let (within_s, ago_s) = (within_s?, ago_s?);
     (ago_s < within_s).then_some(Refusal::Recurring { ago_s, within_s })
+}
+
+/// What the wallet cannot pay.
+fn against_funds(rules: &Rules, funds: Option<Money>, facts: &PaymentFacts) -> Option<Refusal> {
+    let (chain, asked) = (facts.asset.chain, facts.money);
+    let need = rules.chain_rule(chain).map_or(BalanceNeed::Off, ChainRule::balance);
+    match (need, funds) {
+        (BalanceNeed::Off, _) | (BalanceNeed::WhenKnown, None) => None,
+        (BalanceNeed::Required, None) => Some(Refusal::BalanceUnknown { chain }),
+        (_, Some(left)) if asked.is_within(left) => None,
+        (_, Some(left)) => Some(Refusal::InsufficientBalance { asked, left, chain }),
+    }
 }
 
 fn against_word(word: Word) -> Option<Refusal> {

@@ -3,12 +3,12 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::chain::{Address, AssetId};
+use crate::chain::{Address, AssetId, ChainId};
 use crate::errand::Errand;
 use crate::money::Money;
 use crate::offer::Challenge;
 use crate::refusal::{Refusal, in_order};
-use crate::rules::Rules;
+use crate::rules::{ChainRule, Rules};
 use crate::site::Site;
 use crate::terms::Terms;
 
@@ -60,6 +60,14 @@ pub fn may_visit(rules: &Rules, errand: &Errand) -> Result<Vetted<Site>, Vec<Ref
     let mut reasons = Reasons::default();
     visit::check(rules, errand, &mut reasons);
     if reasons.0.is_empty() { Ok(Vetted::new(errand.site.clone())) } else { Err(in_order(reasons.0)) }
+}
+
+/// The endpoints of `chain` that may be asked what became of payments on it: exactly those that the rules name.
+///
+/// Like [`may_visit`] it does not know the addresses behind a name.
+pub fn may_ask(rules: &Rules, chain: ChainId) -> Vec<Vetted<Site>> {
+    let endpoints = rules.chain_rule(chain).map(ChainRule::endpoints).unwrap_or_default();
+    endpoints.iter().map(|url| Vetted::new(url.site().clone())).collect()
 }
 
 /// Whether the seller's terms for `errand` may be paid at `now_s` (Unix seconds), and which.

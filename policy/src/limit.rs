@@ -379,6 +379,12 @@ impl TallyKey {
         Self::named(Scope::Session, &format!("|{session}"), Some(currency))
     }
 
+    /// The key of everything that is paid with `asset`, which counts as `currency`.
+    #[must_use]
+    pub fn of_asset(asset: &AssetId, currency: Currency) -> Self {
+        Self::named(Scope::Asset, &format!("|{asset}"), Some(currency))
+    }
+
     /// Its text.
     #[must_use]
     pub fn as_str(&self) -> &str {

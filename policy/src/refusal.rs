@@ -304,6 +304,22 @@ pub enum Refusal {
         within_s: u64,
     },
 
+    // The wallet.
+    /// The wallet does not hold the price, beside what may still be cashed.
+    InsufficientBalance {
+        /// The price.
+        asked: Money,
+        /// What is left of the asset.
+        left: Money,
+        /// Its chain.
+        chain: ChainId,
+    },
+    /// The rules want the balance known, and the chain does not tell it.
+    BalanceUnknown {
+        /// The chain.
+        chain: ChainId,
+    },
+
     // A person.
     /// A person looked at exactly this purchase and said no.
     ApprovalDenied,

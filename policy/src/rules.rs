@@ -20,6 +20,7 @@ use crate::tag::Tag;
 mod breaker;
 mod build;
 mod caution;
+mod chains;
 mod content;
 pub mod draft;
 mod fault;
@@ -30,8 +31,9 @@ mod secrets;
 
 pub use self::breaker::Breaker;
 pub use self::caution::Caution;
+pub use self::chains::{ChainRule, RpcUrl};
 pub use self::content::Keeping;
-pub use self::draft::{ContentMode, FirstPayee, MandateNeed, OnChange, OnSecurityRefusal, Setting};
+pub use self::draft::{BalanceNeed, ContentMode, FirstPayee, MandateNeed, OnChange, OnSecurityRefusal, Setting};
 pub use self::fault::RuleFault;
 pub use self::hosts::HostRule;
 use self::hosts::{Hosts, Paths};
@@ -61,6 +63,7 @@ pub struct Rules {
     repeat_window_s: u64,
     keeping: Keeping,
     body_cap_bytes: u64,
+    chains_asked: BTreeMap<ChainId, ChainRule>,
     network: Network,
     loopback: BTreeMap<Host, IpAddr>,
     ca_file: Option<String>,

@@ -1,6 +1,7 @@
 //! `bursar check`: what the rules say, in sentences, and where they are wide. Asks no vault and changes nothing.
 
 mod caution;
+mod chains;
 mod secrets;
 mod sentences;
 mod wide;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use bursar_policy::{Address, Amount, ChainId, Money, PaymentId, Terms};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{
-    Delivery, LogEntry, OperatorAsk, OperatorReply, PaymentDetail, RowState, SettlementClaim,
+    ChainProof, Delivery, LogEntry, OperatorAsk, OperatorReply, PaymentDetail, RowState, SettlementClaim,
 };
 use clap::Args;
 use serde::Serialize;
@@ -47,6 +47,8 @@ struct Document {
     delivery: Option<Delivery>,
     /// What the seller said of the settlement: its words, cut and unproven.
     settlement_said_by_seller: Option<SettlementClaim>,
+    /// What a chain shows of it; absent where none was asked or none knows yet.
+    shown_by_chain: Option<ChainProof>,
     /// What the ledger wrote down, oldest first; times are Unix seconds.
     events: Vec<LogEntry>,
 }
@@ -96,7 +98,9 @@ impl Claim {
 }
 
 fn document(detail: PaymentDetail) -> Document {
-    let PaymentDetail { receipt, site, method, terms, payer, nonce, signed, delivery, settlement, events, .. } = detail;
+    let PaymentDetail {
+        receipt, site, method, terms, payer, nonce, signed, delivery, settlement, proof, events, ..
+    } = detail;
     Document {
         bursar_claim: 1,
         payment: receipt.payment,
@@ -119,6 +123,7 @@ fn document(detail: PaymentDetail) -> Document {
         terms,
         delivery,
         settlement_said_by_seller: settlement,
+        shown_by_chain: proof,
         events,
     }
 }

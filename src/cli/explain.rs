@@ -10,7 +10,7 @@ use std::path::Path;
 
 use bursar_policy::{Errand, Method, PaymentId, Site};
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{OperatorAsk, OperatorReply, PaymentDetail};
+use bursar_vault::protocol::{ChainProof, ChainVerdict, OperatorAsk, OperatorReply, PaymentDetail};
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
@@ -99,7 +99,7 @@ fn payment(profile: &Profile, id: PaymentId, form: Form) -> Result<Exit, Stop> {
         table::say_json(&detail)?;
         return Ok(Exit::Done);
     }
-    let PaymentDetail { receipt, session, site, method, payer, nonce, signed, events, .. } = *detail;
+    let PaymentDetail { receipt, session, site, method, payer, nonce, signed, proof, events, .. } = *detail;
     let state = serde_json::to_value(receipt.state).map_err(std::io::Error::from)?;
     let lines = [
         ("payment", receipt.payment.to_string()),
@@ -115,6 +115,7 @@ fn payment(profile: &Profile, id: PaymentId, form: Form) -> Result<Exit, Stop> {
         ("signature", if signed { "stored on the row" } else { "none was stored" }.to_owned()),
         ("expires", table::time(receipt.valid_before)),
         ("transaction", receipt.transaction.unwrap_or_else(|| "none known".to_owned())),
+        ("chain", proof.as_ref().map_or("nothing is proved", proved).to_owned()),
     ];
     for (name, value) in lines {
         table::say(&format!("{name:<12}{value}"))?;
@@ -125,4 +126,13 @@ fn payment(profile: &Profile, id: PaymentId, form: Form) -> Result<Exit, Stop> {
         .collect();
     table::say(&table::table(&["#", "when", "what", "detail"], &[0], rows))?;
     Ok(Exit::Done)
+}
+
+/// What a chain showed, in words.
+const fn proved(proof: &ChainProof) -> &'static str {
+    match (proof.verdict, proof.denies) {
+        (ChainVerdict::Paid, _) => "it shows the payment",
+        (_, true) => "it shows that the money never moved, although the seller said so",
+        (_, false) => "it shows that the money never moved and cannot any more",
+    }
 }

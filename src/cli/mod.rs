@@ -10,6 +10,7 @@ mod approval;
 mod audit;
 mod backup;
 mod browser;
+mod chains_shown;
 mod check;
 mod claim;
 mod connect;
@@ -24,6 +25,7 @@ mod ledger;
 mod ledger_log;
 mod policy;
 mod receipts;
+mod reconcile;
 mod resume;
 mod rules_shown;
 mod secret;
@@ -94,6 +96,8 @@ enum Command {
     Unlatch(freeze::Unlatch),
     /// Lift a host's quarantine, and put up with payments that a host or a payee lost
     Resume(resume::Resume),
+    /// Ask the chains of the rules now what became of payments, and show what they proved
+    Reconcile(reconcile::Reconcile),
     /// Load the rules file again in the running vault
     Reload(freeze::Reload),
     /// Keep, list or forget the API keys that sellers want, and what the proxy wants
@@ -188,6 +192,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Thaw(command) => command.run(profile),
         Command::Unlatch(command) => command.run(profile),
         Command::Resume(command) => command.run(profile),
+        Command::Reconcile(command) => command.run(profile),
         Command::Reload(command) => command.run(profile),
         Command::Secret(command) => command.run(profile),
         Command::Log(command) => command.run(profile),

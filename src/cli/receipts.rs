@@ -158,6 +158,8 @@ fn show(shown: &Shown) -> Result<(), Stop> {
         Some(Proof::TimeIsOver) => "nobody said how it ended, and its time is over",
         Some(Proof::NeverSigned) => "nothing was signed",
         Some(Proof::Chain) => "the chain shows that it was not used",
+        Some(Proof::ChainShows) => "the chain shows it",
+        Some(Proof::ChainDenies) => "the seller says so, and the chain shows that it is false",
     };
     let absent = || "-".to_owned();
     for (name, value) in [

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{connect, secret, session, table};
+use super::{chains_shown, connect, secret, session, table};
 
 /// Show budgets, what is unresolved, and the next step for you.
 #[derive(Debug, Args)]
@@ -80,6 +80,16 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     if !status.lost.is_empty() || !status.quarantined.is_empty() {
         let told = "once you know why, `bursar resume` with one of these lets payments go there again";
         table::say(&connect::advice(profile, told))?;
+    }
+    for payment in &status.denied {
+        let told = format!(
+            "DENIED      the seller said that {payment} was settled, and the chain shows that it never was; \
+             `bursar claim {payment}` writes it all down"
+        );
+        table::say(&connect::advice(profile, &told))?;
+    }
+    for line in chains_shown::lines(&status.chains) {
+        table::say(&line)?;
     }
     if let Some(step) = &status.next_step {
         table::say(&format!("next        {}", connect::advice(profile, step)))?;

@@ -1,6 +1,7 @@
 //! `bursar vault`: runs the process that holds the key and the ledger.
 
 use std::fs::File;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bursar_vault::process::{self, IDLE_EXIT, Options};
@@ -11,6 +12,7 @@ use clap::Args;
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::table;
+use crate::chain::Network;
 
 /// How often it is looked whether a vault that was asked to end has ended: for 20 seconds.
 const STOP_TRIES: u32 = 400;
@@ -34,7 +36,7 @@ impl Vault {
         }
         super::serve::log_to_stderr();
         let options = Options { idle_exit: self.detach.then_some(IDLE_EXIT), detach: self.detach };
-        match process::run(profile, options) {
+        match process::run(profile, options, Arc::new(Network::new(profile.home()))) {
             Ok(_ended) => Ok(Exit::Done),
             Err(fault) => Err(Stop::not_ready(fault.to_string())),
         }

@@ -4,6 +4,7 @@ use bursar_policy::{Challenge, Quoted, Refusal, Said};
 use bursar_tools::payments::{Attachment, Preparation, Purchase, Quote, Reason};
 use bursar_vault::protocol::{SOUGHT_MAX, Sought};
 
+use crate::authorities::AuthorityFault;
 use crate::content::ContentFault;
 use crate::net::{AskFault, ExchangeFault, PinFault};
 use crate::wallet::WalletFault;
@@ -84,8 +85,8 @@ impl End {
         Self::fault("cancelled", "the call was cancelled before anything was signed; call again to start anew")
     }
 
-    pub(super) fn unreadable_authority(file: &str, fault: &dyn std::fmt::Display) -> Self {
-        tracing::error!("the certificate authority `{file}` cannot be read: {fault}");
+    pub(super) fn unreadable_authority(fault: &AuthorityFault) -> Self {
+        tracing::error!("{fault}");
         Self::fault(
             "tls_setup",
             "a certificate authority of the rules cannot be read; ask the operator to check `ca` and `extra_ca` in the rules",

@@ -4,7 +4,6 @@
 //! [`Conversation::authorize`] a purchase can be given up as if it had never been asked for; after it, the seller may
 //! hold a signature, and every end says so with a receipt.
 
-mod authorities;
 mod browser;
 mod deliver;
 mod end;
@@ -29,6 +28,7 @@ use bursar_vault::failpoint;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{Claimed, Past, Released, Signed};
 
+use crate::authorities;
 use crate::clock;
 use crate::content::ContentStore;
 use crate::net::{Resolver, Tls};
@@ -241,7 +241,7 @@ impl<R: Resolver> Buyer<R> {
         {
             return Ok(tls.clone());
         }
-        let pems = authorities::read(rules, &self.home)?;
+        let pems = authorities::read(rules, &self.home).map_err(|fault| End::unreadable_authority(&fault))?;
         let built = Tls::also_trusting(pems.iter().map(Vec::as_slice));
         let tls = built.map_err(|fault| End::fault("tls_setup", fault.to_string()))?;
         *known = Some((digest, tls.clone()));

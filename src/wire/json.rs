@@ -37,7 +37,7 @@ pub enum JsonFault {
 /// # Errors
 ///
 /// Returns the first [`JsonFault`] met.
-pub(super) fn check(bytes: &[u8]) -> Result<&str, JsonFault> {
+pub(crate) fn check(bytes: &[u8]) -> Result<&str, JsonFault> {
     let text = std::str::from_utf8(bytes).map_err(|_| JsonFault::NotUtf8)?;
     if text.starts_with('\u{feff}') {
         return Err(JsonFault::NotUtf8);
@@ -137,21 +137,21 @@ pub(super) fn compact(text: &str) -> String {
 }
 
 /// The members of one object of a checked text, each as the text it was sent as.
-pub(super) struct Members<'a>(BTreeMap<String, &'a RawValue>);
+pub(crate) struct Members<'a>(BTreeMap<String, &'a RawValue>);
 
 impl<'a> Members<'a> {
     /// The members of `text`; `None` when it is not an object.
-    pub(super) fn of(text: &'a str) -> Option<Self> {
+    pub(crate) fn of(text: &'a str) -> Option<Self> {
         serde_json::from_str(text).ok().map(Self)
     }
 
     /// The text of a member; `None` when there is none. An explicit `null` is the text `null`.
-    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
         self.0.get(name).map(|raw| raw.get())
     }
 
     /// The text of a member that is neither absent nor `null`.
-    pub(super) fn present(&self, name: &str) -> Option<&'a str> {
+    pub(crate) fn present(&self, name: &str) -> Option<&'a str> {
         self.text(name).filter(|text| *text != "null")
     }
 
@@ -161,7 +161,7 @@ impl<'a> Members<'a> {
     }
 
     /// A member that is an object.
-    pub(super) fn object(&self, name: &str) -> Option<Members<'a>> {
+    pub(crate) fn object(&self, name: &str) -> Option<Members<'a>> {
         self.text(name).and_then(Members::of)
     }
 
@@ -172,7 +172,7 @@ impl<'a> Members<'a> {
 }
 
 /// The items of an array of a checked text, each as it was sent; `None` when it is not an array.
-pub(super) fn items(text: &str) -> Option<Vec<&str>> {
+pub(crate) fn items(text: &str) -> Option<Vec<&str>> {
     let raw: Vec<&RawValue> = serde_json::from_str(text).ok()?;
     Some(raw.into_iter().map(RawValue::get).collect())
 }

@@ -11,7 +11,7 @@ pub mod claim;
 mod documented;
 pub mod envelope;
 pub mod header;
-mod json;
+pub(crate) mod json;
 mod offer;
 pub mod payment;
 pub mod pointed;

@@ -7,7 +7,7 @@ use std::path::Path;
 use bursar_policy::limit::{OwnLimit, Scope};
 use bursar_policy::quantity::{ByteSize, Percent, Span};
 use bursar_policy::rules::draft::{
-    ContentMode, Draft, HostDraft, NetworkDraft, PayeeDraft, PaymentDraft, SandboxDraft,
+    BalanceNeed, ChainDraft, ContentMode, Draft, HostDraft, NetworkDraft, PayeeDraft, PaymentDraft, SandboxDraft,
 };
 use bursar_policy::{
     Address, Asset, AssetId, ChainId, Currency, HeaderName, Limit, Method, Money, PathPrefix, Pointer, Setting, Tag,
@@ -108,6 +108,13 @@ currency = "EUR"
 eip712_name = "Test"
 eip712_version = "1"
 
+[[chain]]
+network = "eip155:84532"
+rpc = ["https://rpc.example.com/v2/key", "https://sepolia.example.org"]
+agree = 2
+balance = "required"
+poll = "30s"
+
 [network]
 deny = ["203.0.113.0/24", "2606:4700::1111"]
 allow = ["93.184.216.34", "2606:4700::/32"]
@@ -158,6 +165,7 @@ fn tables() -> Vec<(&'static str, Value, BTreeSet<String>)> {
         ("host.limit", at("/properties/host/items/properties/limit/items"), keys::<OwnLimit>()),
         ("payee", at("/properties/payee/items"), keys::<PayeeDraft>()),
         ("asset", at("/properties/asset/items"), keys::<Asset>()),
+        ("chain", at("/properties/chain/items"), keys::<ChainDraft>()),
         ("network", at("/properties/network"), keys::<NetworkDraft>()),
         ("sandbox", at("/properties/sandbox"), keys::<SandboxDraft>()),
     ]
@@ -225,6 +233,9 @@ fn the_schema_offers_exactly_the_words_of_the_reader() {
     let modes = words("/properties/host/items/properties/content/enum");
     let reader = listed::<Draft>(&WHOLE.replace("content = \"fields\"", "content = \"no-such-word\""));
     assert_eq!(modes, reader);
+    let needs = words("/properties/chain/items/properties/balance/enum");
+    assert_eq!(needs, listed::<Draft>(&WHOLE.replace("balance = \"required\"", "balance = \"no-such-word\"")));
+    assert_eq!(serde_json::to_value(BalanceNeed::default()).unwrap(), "when_known");
     assert_eq!(serde_json::to_value(ContentMode::default()).unwrap(), "withhold");
 }
 
@@ -244,7 +255,7 @@ fn rules_that_can_be_used_are_right_by_the_schema() {
     let mut seen = 0;
     for entry in fs::read_dir(Path::new(ROOT).join("fixtures")).unwrap() {
         let Ok(text) = fs::read_to_string(entry.unwrap().path().join("rules.toml")) else { continue };
-        let text = text.replace("{port}", "8443").replace("{other_day}", "mon");
+        let text = text.replace("{port}", "8443").replace("{rpc}", "8545").replace("{other_day}", "mon");
         rules_file::parse(&text, Setting::Sandbox).unwrap();
         assert_eq!(wrong(&text), [""; 0], "{text}");
         seen += 1;
@@ -341,6 +352,13 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("\"30d\"", "\"monthly\""),
         ("window = \"week\"", "scope = \"host\"\nwindow = \"week\""),
         ("count = 9", "count = 0"),
+        ("agree = 2", "agree = 0"),
+        ("agree = 2", "agree = 6"),
+        ("balance = \"required\"", "balance = true"),
+        ("poll = \"30s\"", "poll = 30"),
+        ("\"https://rpc.example.com/v2/key\", \"https://sepolia.example.org\"", ""),
+        ("https://sepolia.example.org", "wss://sepolia.example.org"),
+        ("https://sepolia.example.org", "https://user@sepolia.example.org"),
     ] {
         assert!(WHOLE.contains(from), "{from}");
         let text = WHOLE.replacen(from, to, 1);

@@ -81,8 +81,13 @@ async function run({ bursar, baseline, only, json, record: recordDir, "front-por
     const { tryBrowsers } = await import("./test/browser.mjs");
     results.push(...await tryBrowsers({ bursar: buyer.bursar, buyer, front: fronts.v2.honest, token, lab }));
   }
-  if (results.length === 0) throw new Error("no cell was tried; check --only");
-  if (buyer.canJudge) results.push(await ledgerKnowsAll(buyer, results));
+  const asksChain = buyer.canJudge && (!only || "chain".includes(only));
+  if (results.length === 0 && !asksChain) throw new Error("no cell was tried; check --only");
+  if (buyer.canJudge && results.length > 0) results.push(await ledgerKnowsAll(buyer, results));
+  if (asksChain) {
+    const { chainCells } = await import("./test/chain-cells.mjs");
+    results.push(...await chainCells({ binary: resolve(bursar), lab, fronts, token, stack, keep }));
+  }
 
   report.show(results);
   if (json) report.write(json, results, about);

@@ -11,10 +11,10 @@ use bursar_policy::{
 use bursar_vault::blank::{Blank, Piece};
 use bursar_vault::protocol::frame::{REPLY_MAX_BYTES, encode};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Attach, Attached, AttachedHow, ContentRef, Delivery, GlueAsk, GlueRefusal, GlueReply,
-    GlueWelcome, HeaderName, LogEntry, OperatorAsk, OperatorReply, PROTOCOL, Passphrase, Past, PaymentHeader, Receipt,
-    Released, ReleasedHeader, Report, RowState, SecretList, SecretValue, SecretView, SessionView, SettlementClaim,
-    Signed, Sought, WhichRules,
+    AgentAsk, AgentReply, Attach, Attached, AttachedHow, ChainOutcome, ContentRef, Delivery, GlueAsk, GlueRefusal,
+    GlueReply, GlueWelcome, HeaderName, LogEntry, OperatorAsk, OperatorReply, PROTOCOL, Passphrase, Past,
+    PaymentHeader, Receipt, Reconciled, Released, ReleasedHeader, Report, RowState, SecretList, SecretValue,
+    SecretView, SessionView, SettlementClaim, Signed, Sought, WhichRules,
 };
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -56,7 +56,8 @@ fn stories(ending: &str) -> Vec<PathBuf> {
 
 /// A story's text with something in the places that it leaves open.
 fn filled(text: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(text).replace(":{port}", "").replace("{other_day}", "sun");
+    let text =
+        String::from_utf8_lossy(text).replace(":{port}", "").replace("{rpc}", "8545").replace("{other_day}", "sun");
     let text = text.replace("{payer}", "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23");
     text.replace("{date}", "Mon, 30 Nov 2026 00:53:20 GMT").into_bytes()
 }
@@ -360,6 +361,7 @@ fn operator_asks() -> Vec<OperatorAsk> {
         },
         OperatorAsk::Deny { id: ApprovalId::from_random([6; 16]) },
         OperatorAsk::Resume { whom: "https://api.seller.test".to_owned(), passphrase: passphrase() },
+        OperatorAsk::Reconcile,
         OperatorAsk::SecretSet { name: secret_name(), value: secret(), passphrase: passphrase() },
         OperatorAsk::SecretList,
         OperatorAsk::SecretRemove { name: secret_name(), passphrase: passphrase() },
@@ -399,6 +401,10 @@ fn operator_replies() -> Vec<OperatorReply> {
         OperatorReply::Unlocked { payer: address(2) },
         OperatorReply::Session(session),
         OperatorReply::Log(vec![entry]),
+        OperatorReply::Reconciled(Box::new(Reconciled {
+            proved: vec![(PaymentId::from_random([9; 16]), ChainOutcome::Lapsed)],
+            chains: Vec::new(),
+        })),
         OperatorReply::Rules { text: "[payment]\n".to_owned(), digest: Digest::of(b"[payment]\n") },
     ]
 }

@@ -113,7 +113,9 @@ fn the_readme_explains_every_key_and_placeholder() {
     words.extend(keys::<Before>());
     words.extend(keys::<WantMandate>());
     assert!(words.len() > 30, "the keys were not found: {words:?}");
-    words.extend(["{port}", "{date}", "{other_day}", "{payer}", "{quote}", "{handle}", "{base64"].map(str::to_owned));
+    words.extend(
+        ["{port}", "{date}", "{other_day}", "{payer}", "{quote}", "{handle}", "{rpc}", "{base64"].map(str::to_owned),
+    );
     words.extend(["story.md", "rules.toml", "ask.json", "dns.txt", "want.toml", "1-reply.http"].map(str::to_owned));
     words.extend(ENDS.iter().map(|(_, code)| (*code).to_owned()));
     let explained =

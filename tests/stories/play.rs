@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use crate::client::Client;
 use crate::glue::{Browser, Glue};
 use crate::resolver::Script;
+use crate::rpc::Rpc;
 use crate::sandbox::{Books, Sandbox};
 use crate::seller::{Request, Seller, Stall};
 use crate::story::Story;
@@ -49,7 +50,8 @@ pub(crate) async fn play(story: &Story) -> Played {
 
 async fn play_to_the_end(story: &Story) -> Played {
     let stall = Stall::set_up().await;
-    let rules = on_another_day(&at_port(&story.rules, stall.port()));
+    let rpc = Rpc::open(story.want.before.balance.as_ref().map(|units| units.parse().unwrap()));
+    let rules = on_another_day(&at_port(&story.rules, stall.port())).replace("{rpc}", &rpc.port().to_string());
     let papers = Papers::of(mapped_names(&rules));
     let before = &story.want.before;
     let mandate = before.mandate.as_ref().map(|mandate| mandate.filled(|text| at_port(text, stall.port())));

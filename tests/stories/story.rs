@@ -146,6 +146,8 @@ pub(crate) struct Before {
     #[serde(default)]
     pub(crate) unresolved: bool,
     #[serde(default)]
+    pub(crate) balance: Option<String>,
+    #[serde(default)]
     pub(crate) places: Option<u32>,
     #[serde(default)]
     pub(crate) together: bool,

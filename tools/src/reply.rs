@@ -122,6 +122,8 @@ impl Words {
             | Refusal::BodyNotAllowed { .. }
             | Refusal::HeaderNotAllowed { .. }
             | Refusal::CurrencyWithoutCap { .. }
+            | Refusal::InsufficientBalance { .. }
+            | Refusal::BalanceUnknown { .. }
             | Refusal::ApprovalDenied
             | Refusal::TooManyApprovals { .. } => Self::new(refusal.shown(), &refusal.to_string(), Some(&next_step)),
             // A refusal that nobody has looked at yet tells its code and nothing else.

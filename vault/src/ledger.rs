@@ -21,6 +21,8 @@ mod authorize;
 mod handle;
 mod standing;
 
+mod prove;
+mod purse;
 mod quote;
 mod recall;
 mod refused;
@@ -37,6 +39,7 @@ mod breaker;
 mod overdue;
 mod resume;
 
+mod returned;
 mod rows;
 mod tally;
 
@@ -75,6 +78,8 @@ pub use self::fault::LedgerFault;
 pub use self::handle::{Drawn, HANDLE_LIFE_S, Handled, Held, Prepared, Redeemed, Redeemer, Unredeemable};
 pub use self::inspect::{Identity, Inspector};
 pub use self::open::{KeyFile, LedgerPlace, Lock};
+pub use self::prove::{Doubt, Moved};
+pub use self::purse::Holding;
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{Price, REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Meant;
@@ -133,6 +138,7 @@ impl Ledger {
         let shared = Arc::new(Shared {
             clock: LedgerClock::resume(time, found.clock),
             latch: latch::Latch::from_disk(found.latched),
+            purse: purse::Purse::default(),
         });
         let mut mark = mark::Mark::open(&place.file, found.ledger_id.clone());
         if let Some(reason) = mark.hold(&conn, &found.head)? {

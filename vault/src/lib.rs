@@ -29,6 +29,8 @@ mod wallet;
 
 mod sealed;
 
+pub mod chain;
+
 mod agent;
 pub mod by_hand;
 pub mod client;

@@ -286,12 +286,18 @@ impl OperatorConversation {
             unresolved: overview.unresolved,
             lost: overview.lost,
             quarantined: overview.quarantined,
+            denied: overview.denied,
+            chains: self.vault.watch.view(&self.vault.ledger, &rules.rules)?,
             approvals_waiting: overview.approvals_waiting,
             secrets_missing: self.secrets_missing(),
             rules_digest: rules.digest,
             rules_changed: !on_disk.is_ok_and(|bytes| Digest::of(&bytes) == rules.digest),
             now_s: overview.now_s,
         })))
+    }
+
+    fn reconcile(&self) -> Result<OperatorReply, Trouble> {
+        Ok(OperatorReply::Reconciled(Box::new(self.vault.watch.reconcile(&self.vault)?)))
     }
 
     fn approvals(&self) -> Result<OperatorReply, Trouble> {
@@ -365,6 +371,7 @@ impl OperatorConversation {
             OperatorAsk::SecretSet { name, value, passphrase } => self.set_secret(name, value, &passphrase),
             OperatorAsk::SecretList => self.list_secrets(),
             OperatorAsk::SecretRemove { name, passphrase } => self.remove_secret(&name, &passphrase),
+            OperatorAsk::Reconcile => self.reconcile(),
             OperatorAsk::Shutdown => {
                 self.vault.end(Ended::Asked);
                 Ok(OperatorReply::Done)

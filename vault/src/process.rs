@@ -1,6 +1,7 @@
 //! One vault from start to end: lock, checks, sockets, sweeping, leaving. Must never serve before every check passed.
 
 use crate::agent::AgentConversation;
+use crate::chain::{self, Chains, Watch};
 use crate::clock::{MachineTime, TimeSource};
 use crate::failpoint;
 use crate::glue::GlueConversation;
@@ -85,14 +86,15 @@ pub enum StartFault {
     },
 }
 
-/// Runs a vault in this process until a signal, the operator or idleness ends it.
+/// Runs a vault in this process until a signal, the operator or idleness ends it. What chains show is asked by way of
+/// `chains`.
 ///
 /// Ready is told by the agent socket accepting; by then the others do too.
 ///
 /// # Errors
 ///
 /// [`StartFault`] before anything is served.
-pub fn run(profile: &Profile, options: Options) -> Result<Ended, StartFault> {
+pub fn run(profile: &Profile, options: Options, chains: Arc<dyn Chains>) -> Result<Ended, StartFault> {
     secrets::refuse_wallet_variables()?;
     secrets::forbid_core_dumps()?;
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
@@ -100,7 +102,7 @@ pub fn run(profile: &Profile, options: Options) -> Result<Ended, StartFault> {
         detach()?;
     }
     let signals = listen_for_signals()?;
-    let running = start(profile, options.idle_exit, Box::new(MachineTime))?;
+    let running = start(profile, options.idle_exit, Box::new(MachineTime), chains)?;
     end_on(signals, &running.vault)?;
     let why = running.vault.wait();
     running.stop();
@@ -112,11 +114,16 @@ pub fn run(profile: &Profile, options: Options) -> Result<Ended, StartFault> {
 /// # Errors
 ///
 /// [`StartFault`].
-pub fn start(profile: &Profile, idle_exit: Option<Duration>, time: Box<dyn TimeSource>) -> Result<Running, StartFault> {
+pub fn start(
+    profile: &Profile,
+    idle_exit: Option<Duration>,
+    time: Box<dyn TimeSource>,
+    chains: Arc<dyn Chains>,
+) -> Result<Running, StartFault> {
     sign::self_test()?;
     profile.check()?;
     failpoint::arm(&profile.failpoint(), profile.setting());
-    let vault = Arc::new(open(profile, time)?);
+    let vault = Arc::new(open(profile, time, Watch::new(chains))?);
     unlock_from_file(&vault);
 
     let operator_sock = socket::bind(&profile.operator_sock())?;
@@ -141,7 +148,12 @@ pub fn start(profile: &Profile, idle_exit: Option<Duration>, time: Box<dyn TimeS
         .name("sweep".to_owned())
         .spawn(move || sweep(&swept, idle_exit))
         .map_err(system("start a thread for the sweep"))?;
-    Ok(Running { vault, agents, glues, operators, sweeper: Some(sweeper) })
+    let watched = Arc::clone(&vault);
+    let watcher = thread::Builder::new()
+        .name("chain".to_owned())
+        .spawn(move || chain::watch(&watched))
+        .map_err(system("start a thread for the chains"))?;
+    Ok(Running { vault, agents, glues, operators, workers: vec![sweeper, watcher] })
 }
 
 /// A vault that serves. Dropping it ends it in order.
@@ -151,7 +163,7 @@ pub struct Running {
     agents: Door,
     glues: Door,
     operators: Door,
-    sweeper: Option<JoinHandle<()>>,
+    workers: Vec<JoinHandle<()>>,
 }
 
 impl Running {
@@ -167,15 +179,19 @@ impl Running {
     }
 
     fn finish(&mut self) {
-        let Some(sweeper) = self.sweeper.take() else {
+        let workers = std::mem::take(&mut self.workers);
+        if workers.is_empty() {
             return;
-        };
+        }
         self.vault.end(Ended::Asked);
+        self.vault.watch.hang_up();
         self.agents.close();
         self.glues.close();
         self.operators.close();
-        if sweeper.join().is_err() {
-            tracing::error!("the sweep ended before it was asked to");
+        for worker in workers {
+            if worker.join().is_err() {
+                tracing::error!("a thread of the vault ended before it was asked to");
+            }
         }
         self.vault.sign_off(When::Now);
         self.vault.wallet.lock();
@@ -190,7 +206,7 @@ impl Drop for Running {
 }
 
 /// Takes the lock and reads everything; the order is: whose ledger, whose key, who may unlock, which rules.
-fn open(profile: &Profile, time: Box<dyn TimeSource>) -> Result<Vault, StartFault> {
+fn open(profile: &Profile, time: Box<dyn TimeSource>, watch: Watch) -> Result<Vault, StartFault> {
     let ledger = Ledger::open(&profile.ledger_place(), time).map_err(|fault| lost_ledger(profile, fault))?;
     check_books(&ledger)?;
     let keystore = Keystore::open(&profile.keystore(), profile.setting(), ledger.id())?;
@@ -199,7 +215,7 @@ fn open(profile: &Profile, time: Box<dyn TimeSource>) -> Result<Vault, StartFaul
     let rules = rules_file::load(&profile.rules(), profile.setting())?;
     ledger.note(Event::new(EventKind::RulesLoaded, format!("digest {}, at the start", rules.digest)));
     let wallet = Wallet::new(keystore, gatekeeper, profile.passphrase_file());
-    Ok(Vault::new(profile.clone(), ledger, wallet, rules))
+    Ok(Vault::new(profile.clone(), ledger, wallet, rules, watch))
 }
 
 /// Checks the whole ledger before anything is served. Books that do not balance shut it for payments; the vault still

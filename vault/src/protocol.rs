@@ -5,6 +5,7 @@
 //! the wrong door.
 
 pub mod agent;
+pub mod chain;
 pub mod frame;
 pub mod glue;
 pub mod lost;
@@ -16,6 +17,7 @@ pub use agent::{
     AgentAsk, AgentReply, Attached, AttachedHow, Claimed, ContentRef, Delivery, LimitView, Past, Recalled, Receipt,
     Report, RowState, SOUGHT_MAX, SessionView, SettlementClaim, Signed, Sought, Status, Wanted, Welcome,
 };
+pub use chain::{BalanceView, ChainOutcome, ChainProof, ChainVerdict, ChainView, EndpointView, Reconciled};
 pub use glue::{Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName, PaymentHeader};
 pub use lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 pub use operator::{
@@ -29,7 +31,7 @@ pub use secret::{
 };
 
 /// The version that every socket speaks. A `Hello` with another number is answered with the fault `protocol_version`.
-pub const PROTOCOL: u16 = 5;
+pub const PROTOCOL: u16 = 6;
 
 /// The longest envelope a row may carry, in bytes. The vault stores it for a re-send and never parses it.
 pub const ENVELOPE_MAX_BYTES: usize = 64 * 1024;

@@ -1,5 +1,6 @@
 //! What every conversation of a running vault shares. Must never decide anything: it holds, and tells when to end.
 
+use crate::chain::Watch;
 use crate::desk::Desk;
 use crate::guarded;
 use crate::ledger::{Checkpointed, Ledger, LedgerFault, When};
@@ -18,6 +19,7 @@ pub(crate) struct Vault {
     pub(crate) profile: Profile,
     pub(crate) ledger: Ledger,
     pub(crate) wallet: Wallet,
+    pub(crate) watch: Watch,
     pub(crate) secrets: SecretStore,
     pub(crate) desk: Arc<Desk>,
     rules: RwLock<Arc<RulesFile>>,
@@ -38,13 +40,14 @@ pub enum Ended {
 }
 
 impl Vault {
-    pub(crate) fn new(profile: Profile, ledger: Ledger, wallet: Wallet, rules: RulesFile) -> Self {
+    pub(crate) fn new(profile: Profile, ledger: Ledger, wallet: Wallet, rules: RulesFile, watch: Watch) -> Self {
         let secrets = SecretStore::new(profile.secrets(), profile.setting(), ledger.id().to_owned());
         Self {
             profile,
             ledger,
             secrets,
             wallet,
+            watch,
             desk: Arc::default(),
             rules: RwLock::new(Arc::new(rules)),
             ending: Mutex::new(None),

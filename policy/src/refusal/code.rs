@@ -139,6 +139,10 @@ kinds! {
         "find out with `bursar log` what became of them; `bursar resume` puts up with them";
     Recurring "recurring" Security Own
         "wait, or change no_recurring in the rules";
+    InsufficientBalance "insufficient_balance" Validation Own
+        "send more of the asset to the paying account, which `bursar status` shows";
+    BalanceUnknown "balance_unknown" Validation Own
+        "look at `bursar status`: the chain's endpoint has to answer, or change balance in the rules";
     ApprovalDenied "approval_denied" Security Own
         "do not ask again; talk to the person who said no";
     TooManyApprovals "too_many_approvals" Validation Own

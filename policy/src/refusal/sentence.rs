@@ -134,6 +134,12 @@ fn of_an_offer(refusal: &Refusal, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         R::Recurring { ago_s, within_s } => {
             write!(out, "the same was bought {} ago, and it is bought once in {}", span(*ago_s), span(*within_s))
         }
+        R::InsufficientBalance { asked, left, chain } => {
+            write!(out, "the price `{asked}` is more than the wallet has left on `{chain}`, `{left}`")
+        }
+        R::BalanceUnknown { chain } => {
+            write!(out, "what the wallet has on `{chain}` is not known, and the rules want it known")
+        }
         R::ApprovalDenied => out.write_str("a person looked at exactly this purchase and said no"),
         R::TooManyApprovals { max } => write!(out, "{max} purchases of this session wait for a person already"),
         R::NeedsApproval { concerns, .. } => needs_approval(concerns, out),

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 use core::net::IpAddr;
 
+use super::chains::chains_of;
 use super::content::{Keeping, body_cap_of, fields_of};
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
@@ -58,7 +59,7 @@ impl Rules {
     ///
     /// The first [`RuleFault`] found; fixing it may uncover another.
     pub fn new(draft: Draft, setting: Setting) -> Result<Self, RuleFault> {
-        let Draft { payment, limits, hosts, payees, assets, network, sandbox } = draft;
+        let Draft { payment, limits, hosts, payees, assets, chains, network, sandbox } = draft;
         check_schemes(&payment.schemes)?;
         check_networks(&payment.networks, setting)?;
         let (loopback, ca_file) = sandbox_of(sandbox, setting)?;
@@ -81,6 +82,7 @@ impl Rules {
         check_money(general.thresholds(), &assets)?;
         let keeping = Keeping::new(&payment)?;
         let no_recurring_s = recurring(payment.no_recurring)?;
+        let chains_asked = chains_of(chains, &payment.networks)?;
         let mut rules = Self {
             setting,
             ceilings,
@@ -102,10 +104,12 @@ impl Rules {
             repeat_window_s: span("repeat_window", payment.repeat_window, REPEAT_S)?,
             keeping,
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
+            chains_asked,
             network: Network::new(network)?,
             loopback,
             ca_file,
         };
+        rules.check_endpoints()?;
         rules.hosts = match (payment.allow_any_host, hosts.is_empty()) {
             (true, true) => Hosts::Any(Box::new(rules.rule_for_any_host(general, no_recurring_s))),
             (true, false) => return Err(RuleFault::Hosts),

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
 
+pub use super::chains::RpcUrl;
 use crate::address_block::AddressBlock;
 use crate::asset::Asset;
 use crate::calendar::Zone;
@@ -51,6 +52,9 @@ pub struct Draft {
     /// `[[asset]]`: additions to the built-in table.
     #[serde(default, rename = "asset")]
     pub assets: Vec<Asset>,
+    /// `[[chain]]`
+    #[serde(default, rename = "chain")]
+    pub chains: Vec<ChainDraft>,
     /// `[network]`
     #[serde(default)]
     pub network: NetworkDraft,
@@ -269,6 +273,38 @@ pub struct PayeeDraft {
     pub address: Address,
     /// The tags that every payment to it carries.
     pub tags: Vec<Tag>,
+}
+
+/// `[[chain]]`: where a network is asked what became of the payments on it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChainDraft {
+    /// The network, one of `networks`.
+    pub network: ChainId,
+    /// Its JSON-RPC endpoints, each on a host of its own.
+    pub rpc: Vec<RpcUrl>,
+    /// How many of them have to say the same before it is believed; all of them by default.
+    #[serde(default)]
+    pub agree: Option<u32>,
+    /// What the wallet's balance decides; a payment that it cannot cover is refused when it is known by default.
+    #[serde(default)]
+    pub balance: BalanceNeed,
+    /// How long to wait between two looks; 30 seconds by default.
+    #[serde(default)]
+    pub poll: Option<Span>,
+}
+
+/// What the wallet's balance on a chain decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BalanceNeed {
+    /// Nothing; it is not asked for.
+    Off,
+    /// A payment that it cannot cover is refused; while it is not known, nothing is.
+    #[default]
+    WhenKnown,
+    /// The same, and while it is not known every payment on the chain is refused.
+    Required,
 }
 
 /// `[network]`: what holds for every connection.

@@ -92,6 +92,20 @@ pub enum RuleFault {
     /// A scheme nobody can sign.
     #[error("the scheme `{}` is not supported; use `exact`", .0.escape_debug())]
     UnknownScheme(String),
+    /// A chain that nothing is paid on.
+    #[error("[[chain]] is about `{0}`, which `networks` of [payment] does not list; add it there or remove the entry")]
+    IdleChain(ChainId),
+    /// No endpoint, or more than anybody needs.
+    #[error("`rpc` of the chain `{0}` lists none or more than 5 endpoints; list 1 to 5")]
+    Endpoints(ChainId),
+    /// More witnesses than there are, or none.
+    #[error("`agree` of the chain `{chain}` has to be from 1 to {endpoints}, the number of its endpoints")]
+    Agree {
+        /// The chain.
+        chain: ChainId,
+        /// How many endpoints it has.
+        endpoints: usize,
+    },
     /// An asset nobody has described.
     #[error("the asset `{0}` is unknown; describe it under [[asset]]")]
     UnknownAsset(AssetId),

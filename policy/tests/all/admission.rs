@@ -1,7 +1,7 @@
 //! The last yes: sessions, budgets and limits never give out more than they have.
 
 use bursar_policy::refusal::Breach;
-use bursar_policy::rules::draft::PaymentDraft;
+use bursar_policy::rules::draft::{BalanceNeed, ChainDraft, PaymentDraft};
 use bursar_policy::*;
 use proptest::prelude::*;
 
@@ -52,6 +52,7 @@ pub(crate) fn standing(rules: &Rules) -> Standing {
         unresolved: Unresolved::default(),
         quarantined_until_s: None,
         bought_ago_s: None,
+        funds: None,
         acquaintance: Acquaintance::default(),
         suspicious: None,
         word: Word::None,
@@ -76,7 +77,22 @@ pub(crate) fn refusals(spoil: impl Fn(&mut Standing)) -> Vec<Refusal> {
 pub(crate) fn refusals_under(tighten: impl Fn(&mut PaymentDraft), spoil: impl Fn(&mut Standing)) -> Vec<Refusal> {
     let mut tight = Draft { limits: vec![limit(Scope::All, Some("5 USD"), None)], ..draft() };
     tighten(&mut tight.payment);
-    let rules = rules(tight);
+    why_not(tight, spoil)
+}
+
+/// Why a cent is not admitted where the chain is asked and the balance decides so much, once `spoil` was there.
+pub(crate) fn refusals_on_a_chain(balance: BalanceNeed, spoil: impl Fn(&mut Standing)) -> Vec<Refusal> {
+    why_not(Draft { chains: vec![chain(balance)], ..draft() }, spoil)
+}
+
+fn chain(balance: BalanceNeed) -> ChainDraft {
+    let rpc = toml::from_str::<toml::Table>("rpc = [\"https://rpc.test/key\"]").unwrap();
+    let rpc = rpc["rpc"].clone().try_into().unwrap();
+    ChainDraft { network: ChainId::BASE, rpc, agree: None, balance, poll: None }
+}
+
+fn why_not(draft: Draft, spoil: impl Fn(&mut Standing)) -> Vec<Refusal> {
+    let rules = rules(draft);
     let mut standing = standing(&rules);
     spoil(&mut standing);
     admitted(&rules, &standing, 10_000).unwrap_err()
@@ -243,6 +259,25 @@ fn a_session_ends_at_its_second() {
     assert!(admitted(&rules, &ending, 10_000).is_ok());
     ending.session.expires_s = NOW_S;
     assert_eq!(codes(&admitted(&rules, &ending, 10_000).unwrap_err()), ["session_expired"]);
+}
+
+#[test]
+fn a_balance_covers_a_payment_or_refuses_it_as_far_as_the_rules_go_by_it() {
+    let on = |balance| rules(Draft { chains: vec![chain(balance)], ..draft() });
+    let told = |rules: &Rules, funds: Option<&str>| {
+        let standing = Standing { funds: funds.map(money), ..standing(rules) };
+        admitted(rules, &standing, 10_000).map(drop).map_err(|reasons| codes(&reasons))
+    };
+    for (need, unknown) in [(BalanceNeed::WhenKnown, Ok(())), (BalanceNeed::Required, Err(vec!["balance_unknown"]))] {
+        let rules = on(need);
+        assert_eq!(told(&rules, None), unknown);
+        assert_eq!(told(&rules, Some("0.01 USD")), Ok(()), "to exactly nothing");
+        assert_eq!(told(&rules, Some("0.009999 USD")), Err(vec!["insufficient_balance"]));
+        assert_eq!(told(&rules, Some("5 EUR")), Err(vec!["insufficient_balance"]), "other money is none");
+    }
+    for rules in [on(BalanceNeed::Off), rules(draft())] {
+        assert_eq!((told(&rules, None), told(&rules, Some("0 USD"))), (Ok(()), Ok(())));
+    }
 }
 
 #[test]

@@ -60,6 +60,7 @@ pub(crate) fn draft() -> Draft {
         hosts: vec![host(ORIGIN)],
         payees: Vec::new(),
         assets: Vec::new(),
+        chains: Vec::new(),
         network: NetworkDraft::default(),
         sandbox: None,
     }

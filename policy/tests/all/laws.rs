@@ -215,6 +215,7 @@ fn standing(rules: &Rules, facts: &PaymentFacts, used: Money, count: u32, unreso
         unresolved,
         quarantined_until_s: None,
         bought_ago_s: None,
+        funds: None,
         acquaintance: Acquaintance::default(),
         suspicious: None,
         word: Word::None,

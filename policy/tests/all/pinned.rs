@@ -104,7 +104,7 @@ fn each_kind_of_rule_refuses_both_by_itself() {
 }
 
 /// What tells of a mistake and of no danger: it refuses, and nothing else comes of it.
-const VALIDATION: [&str; 25] = [
+const VALIDATION: [&str; 27] = [
     "wallet_locked",
     "no_session",
     "session_expired",
@@ -128,6 +128,8 @@ const VALIDATION: [&str; 25] = [
     "address_invalid",
     "timeout_invalid",
     "lifetime_too_short",
+    "insufficient_balance",
+    "balance_unknown",
     "too_many_approvals",
     "needs_approval",
 ];

@@ -1,7 +1,7 @@
 //! One row for every refusal code, in precedence order: how it comes about, and what is said.
 
 use bursar_policy::refusal::BodyRefusal;
-use bursar_policy::rules::MandateNeed;
+use bursar_policy::rules::{BalanceNeed, MandateNeed};
 use bursar_policy::*;
 
 use crate::admission;
@@ -108,6 +108,10 @@ fn rows() -> Vec<(&'static str, Row)> {
         ("recurring", Admit(admission::refusals_under(
             |payment| payment.no_recurring = Some("1d".parse().unwrap()), |standing| standing.bought_ago_s = Some(86_399),
         ))),
+        ("insufficient_balance", Admit(admission::refusals_on_a_chain(
+            BalanceNeed::WhenKnown, |standing| standing.funds = Some(money("0.009 USD")),
+        ))),
+        ("balance_unknown", Admit(admission::refusals_on_a_chain(BalanceNeed::Required, |_standing| {}))),
         ("approval_denied", Admit(admission::refusals(|standing| standing.word = Word::No))),
         ("too_many_approvals", Elsewhere(Refusal::TooManyApprovals { max: 5 })),
         ("needs_approval", Admit(admission::refusals(|standing| standing.suspicious = Some(Quoted::of("hurry"))))),

@@ -52,6 +52,31 @@ fn the_reference_file_is_fine_and_so_are_empty_lists() {
 }
 
 #[test]
+fn a_chain_is_asked_through_some_endpoints_in_private_and_once() {
+    let chain = |more: &str| format!("[[chain]]\nnetwork = \"eip155:8453\"\n{more}");
+    let two = "rpc = [\"https://a.test/k3y\", \"https://b.test/\"]";
+    contradiction(&[], &chain("rpc = []"), "list 1 to 5");
+    let six: Vec<String> = (0..6).map(|number| format!("\"https://h{number}.test\"")).collect();
+    contradiction(&[], &chain(&format!("rpc = [{}]", six.join(", "))), "list 1 to 5");
+    contradiction(&[], &chain("rpc = [\"https://a.test/1\", \"https://a.test:444/2\"]"), "`rpc` lists `a.test` twice");
+    contradiction(&[], &chain(&format!("{two}\nagree = 0")), "from 1 to 2");
+    contradiction(&[], &chain(&format!("{two}\nagree = 3")), "from 1 to 2");
+    contradiction(&[], &chain(&format!("{two}\npoll = \"2h\"")), "`poll` is `2h`");
+    contradiction(&[], &chain("rpc = [\"http://a.test/k3y\"]"), "the host `http://a.test` is not https");
+    contradiction(&[], &format!("{}\n{}", chain(two), chain(two)), "`[[chain]]` lists `eip155:8453` twice");
+    contradiction(&[], "[[chain]]\nnetwork = \"eip155:1\"\nrpc = [\"https://a.test\"]", "add it there or remove");
+    let rules = parse(&file(&[], &chain(two)), Setting::Real).unwrap();
+    let rule = rules.chain_rule(ChainId::BASE).unwrap();
+    assert_eq!((rule.endpoints().len(), rule.agree(), rule.poll_s()), (2, 2, 30), "all of them unless it is said");
+    assert!(rules.chain_rule(ChainId::SEPOLIA).is_none());
+    let shown = format!("{rules:?} {:?}", rule.endpoints());
+    assert!(!shown.contains("k3y"), "the rest of a URL may be a key");
+    let sites: Vec<String> = may_ask(&rules, ChainId::BASE).into_iter().map(|site| site.into_inner().url()).collect();
+    assert_eq!(sites, ["https://a.test/k3y", "https://b.test/"]);
+    assert!(may_ask(&rules, ChainId::SEPOLIA).is_empty());
+}
+
+#[test]
 fn recipients_are_listed_or_anybody() {
     let one = "[\"0x1111111111111111111111111111111111111111\"]";
     contradiction(&[("recipients", one)], "", "exactly one of `recipients`");

@@ -9,7 +9,7 @@ use bursar_policy::rules::{MandateNeed, OnSecurityRefusal};
 use bursar_policy::{ContentMode, Limit, Method, Money, Setting, Tag};
 use bursar_vault::rules_file::Table;
 
-use super::{Reading, Told, caution};
+use super::{Reading, Told, caution, chains};
 
 /// What the rules say.
 pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
@@ -31,6 +31,7 @@ pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
     }
     sellers(read, &mut told);
     network(read, &mut told);
+    chains::of(read, &mut told);
     if let (Some(sandbox), Setting::Sandbox) = (&read.draft.sandbox, read.rules.setting()) {
         for (name, address) in &sandbox.hosts {
             let says = format!("`{name}` is on this machine, at {address}");

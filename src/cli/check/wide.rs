@@ -26,6 +26,7 @@ pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
     unresolved(read, &mut told);
     shared_payees(read, &mut told);
     hosts(read, &mut told);
+    super::chains::warn(read, &mut told);
     told
 }
 

@@ -80,6 +80,12 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
          window = \"24h\"\n\
          max = \"{daily}\"\n\
          \n\
+         # Where a chain is asked what became of payments, so that what never moved can be spent again, and a seller that\n\
+         # lied is told. All the endpoints have to agree; name two that have nothing to do with each other.\n\
+         # [[chain]]\n\
+         # network = \"{chain}\"\n\
+         # rpc = [\"https://rpc.one.example\", \"https://rpc.two.example\"]\n\
+         \n\
          # The sellers the agent may ask. None at all: every URL is refused.\n\
          {hosts}{sandbox}",
         symbol = asset.symbol,

@@ -141,6 +141,7 @@ impl<'r> Past<'r> {
             totals,
             unresolved,
             quarantined_until_s: None,
+            funds: None,
             bought_ago_s: self.known.bought_ago_s(&subject, now_s),
             acquaintance: self.known.of(self.rules, &facts, subject),
             suspicious: None,

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createTestClient, createWalletClient, defineChain, http, keccak256, publicActions, toHex } from "viem";
+import { createTestClient, createWalletClient, defineChain, http, keccak256, parseSignature, publicActions, toHex } from "viem";
 import { CHAIN_ID, TOKEN, USDC } from "./constants.mjs";
 
 /** A chain as viem wants it described. */
@@ -67,6 +67,27 @@ export async function tokenAt(rpc) {
     balance: (holder) => read("balanceOf", holder),
     /** Whether this authorization has been used or cancelled (EIP-3009). */
     nonceUsed: (holder, nonce) => read("authorizationState", holder, nonce),
+    /** Cancels an authorization as its holder, who signs that (EIP-3009). */
+    async cancel(holder, nonce) {
+      const domain = { name: TOKEN.name, version: TOKEN.version, chainId: CHAIN_ID, verifyingContract: USDC };
+      const words = [{ name: "authorizer", type: "address" }, { name: "nonce", type: "bytes32" }];
+      const signature = await holder.signTypedData({
+        domain,
+        types: { CancelAuthorization: words },
+        primaryType: "CancelAuthorization",
+        message: { authorizer: holder.address, nonce },
+      });
+      const { r, s, yParity } = parseSignature(signature);
+      const args = [holder.address, nonce, 27 + yParity, r, s];
+      // Anybody may bring it, but for the proxy's admin, who deployed it.
+      const account = await read("owner");
+      await settled(await wallet.writeContract({ account, address: USDC, abi, functionName: "cancelAuthorization", args }));
+    },
+    /** Time passes on the chain, and everything before it becomes final. */
+    async pass(seconds) {
+      await client.increaseTime({ seconds });
+      await client.mine({ blocks: 100, interval: 1 });
+    },
     async mint(holder, units) {
       const owner = await read("owner");
       const mint = { account: owner, address: USDC, abi, functionName: "mint", args: [holder, units] };

@@ -17,7 +17,7 @@ const VAULT_WITHIN_MS = 15_000;
 
 export class Bursar {
   #binary;
-  #passphrase = randomBytes(16).toString("hex");
+  passphrase = randomBytes(16).toString("hex");
   #vault;
 
   constructor(binary) {
@@ -57,11 +57,11 @@ export class Bursar {
   }
 
   /** Makes a key and the rules; `content` is how each host's answers are kept. Resolves to the address that will pay. */
-  async init({ authority, origins, recipients, host, content = 'content = "text"' }) {
-    const made = parsed(await this.#run(["init", "--json"], this.#passphrase));
+  async init({ authority, origins, recipients, host, content = 'content = "text"', names = [], tables = "" }) {
+    const made = parsed(await this.#run(["init", "--json"], this.passphrase));
     const payer = made.payer ?? made.address;
     if (!payer) throw new Error(`init --json names no payer: ${JSON.stringify(made)}`);
-    this.rules = rules({ origins, recipients, host, content });
+    this.rules = rules({ origins, recipients, hosts: [host, ...names], content, tables });
     writeFileSync(join(this.sandbox, "ca.pem"), authority, { mode: 0o600 });
     writeFileSync(join(this.sandbox, "bursar.toml"), this.rules, { mode: 0o600 });
     return payer;
@@ -76,8 +76,8 @@ export class Bursar {
     }, join(this.sandbox, "peers-vault.log"));
     await this.#vault.started();
     await this.#untilVaultAnswers();
-    await this.#run(["unlock"], this.#passphrase);
-    await this.#run(["session", "new", "--budget", budget, "--minutes", String(minutes)], this.#passphrase);
+    await this.#run(["unlock"], this.passphrase);
+    await this.#run(["session", "new", "--budget", budget, "--minutes", String(minutes)], this.passphrase);
   }
 
   /** The process of the vault that `open` started. */
@@ -97,6 +97,20 @@ export class Bursar {
       nonces.push(nonce.toLowerCase());
     }
     return nonces;
+  }
+
+  /** Has the chains asked now; what they proved. A chain that cannot be asked is told, and is no fault here. */
+  async reconcile() {
+    return parsed((await this.#try(["reconcile", "--json"])).out);
+  }
+
+  async status() {
+    return parsed(await this.#run(["status", "--json"]));
+  }
+
+  /** Everything about one payment. */
+  async payment(id) {
+    return parsed(await this.#run(["explain", id, "--json"]));
   }
 
   /** Ends the vault that `open` started and, unless told otherwise, removes the sandbox. */
@@ -148,7 +162,7 @@ function quietEnvironment() {
   return { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", LANG: "C.UTF-8" };
 }
 
-function rules({ origins, recipients, host, content }) {
+function rules({ origins, recipients, hosts: names, content, tables }) {
   const list = (items) => `[${items.map((item) => JSON.stringify(item)).join(", ")}]`;
   const hosts = origins.map((origin) => `
 [[host]]
@@ -168,9 +182,9 @@ max_lifetime = "5m"
 scope = "all"
 window = "24h"
 max = "5.00 USD"
-${hosts.join("")}
+${hosts.join("")}${tables}
 [sandbox]
-hosts = { ${JSON.stringify(host)} = ${JSON.stringify(LOOPBACK)} }
+hosts = { ${names.map((name) => `${JSON.stringify(name)} = ${JSON.stringify(LOOPBACK)}`).join(", ")} }
 ca = "ca.pem"
 `;
 }

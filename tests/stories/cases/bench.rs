@@ -1,7 +1,10 @@
 //! A vault in this process for rows that are about the vault: its folder, its operator, and what was signed.
 
+use std::sync::Arc;
+
 use bursar_policy::Address;
 use bursar_policy::rules::Setting;
+use bursar_vault::chain::NoChains;
 use bursar_vault::client::OperatorClient;
 use bursar_vault::clock::MachineTime;
 use bursar_vault::process::{self, Running, StartFault};
@@ -39,7 +42,7 @@ impl Bench {
     }
 
     pub(crate) fn start(&self) -> Result<Running, StartFault> {
-        process::start(&self.profile, None, Box::new(MachineTime))
+        process::start(&self.profile, None, Box::new(MachineTime), Arc::new(NoChains))
     }
 
     pub(crate) fn open_session(&self) {

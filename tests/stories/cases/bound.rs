@@ -204,6 +204,38 @@ const BOUND: &[(&str, &[&str])] = &[
     ),
     ("OP-014", &["time_passes_with_both_clocks", "what_was_never_answered_and_ran_out_stays_unresolved_and_counted"]),
     ("OP-025", &["a_price_that_creeps_goes_to_a_person_in_however_small_steps", "every_story_ends_as_it_is_told"]),
+    (
+        "OP-016",
+        &[
+            "what_is_known_decides_and_pending_payments_are_taken_off",
+            "a_balance_that_has_to_be_known_is_asked_for_before_a_payment_is_counted",
+            "every_story_ends_as_it_is_told",
+        ],
+    ),
+    (
+        "OP-018",
+        &[
+            "a_use_is_found_wherever_its_block_is_and_nowhere_before_it_is_final",
+            "a_use_without_its_exact_transfer_proves_nothing",
+            "endpoints_on_two_forks_prove_nothing",
+        ],
+    ),
+    (
+        "LG-040",
+        &[
+            "what_was_not_used_is_open_until_its_end_and_a_margin_have_passed_on_the_chain",
+            "the_head_is_the_newest_block_that_enough_of_them_call_final",
+            "no_proof_of_disuse_is_taken_that_was_read_before_the_end",
+        ],
+    ),
+    (
+        "LG-050",
+        &[
+            "what_was_presumed_spent_and_never_moved_is_back_in_budget_and_limits",
+            "goods_that_were_never_cashed_are_told_again_and_nothing_is_lost",
+            "what_a_chain_shows_unused_is_back_when_a_person_asks",
+        ],
+    ),
     ("OP-023", &["every_story_ends_as_it_is_told", "the_model_hears_one_word_about_offers_and_limits"]),
 ];
 

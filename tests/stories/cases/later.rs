@@ -3,7 +3,6 @@
 
 /// What is missing, and the rows that wait for it.
 const LATER: &[(&str, &[&str])] = &[
-    ("not built yet: asking a chain (step 5)", &["LG-040", "LG-050", "OP-016", "OP-018"]),
     ("not built yet: `doctor` (step 6)", &["OP-017", "OP-026"]),
     ("not built yet: releases with checksums (step 6)", &["OP-021", "MC-026"]),
 ];

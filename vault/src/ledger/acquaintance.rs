@@ -163,8 +163,7 @@ fn remember(conn: &Connection, origin: &str, fact: &Fact, payment: &PaymentId) -
 /// The mean of all other payments of the host in the currency of this one.
 fn usual(conn: &Connection, facts: &PaymentFacts, own: Option<&PaymentFacts>) -> Result<Option<Money>, LedgerFault> {
     let key = TallyKey::of_host(facts);
-    let tally = tally::read(conn, key.as_str())?;
-    let all = tally::without(tally::plus(tally.pending, tally.spent)?, key.as_str(), own)?;
+    let all = tally::without(tally::used(conn, key.as_str(), None)?, key.as_str(), own)?;
     Ok(usual_price(Money::new(facts.money.currency(), all.atto), all.count))
 }
 

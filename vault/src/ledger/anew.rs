@@ -13,10 +13,11 @@ use super::fault::LedgerFault;
 use super::mark::{self, Mark};
 use super::number::to_sql;
 use super::open::{self, LedgerPlace};
+use super::purse::Purse;
 use super::rows;
 use super::states::RowState;
 use super::writer::Tx;
-use super::{audit, checkpoint, handle, meta, schema, session, sweep};
+use super::{audit, checkpoint, handle, meta, prove, schema, session, sweep};
 use crate::clock::{LedgerClock, TimeSource};
 
 /// What was begun.
@@ -51,7 +52,8 @@ pub(super) fn begin(
     let missing = mark::missing(&place.file, &known.ledger_id, books.events);
     let clock = LedgerClock::resume(time, known.clock);
     let transaction = conn.transaction()?;
-    let tx = Tx { conn: &transaction, now_s: clock.read().now_s, latched: false };
+    let purse = Purse::default();
+    let tx = Tx { conn: &transaction, now_s: clock.read().now_s, latched: false, purse: &purse };
     let mut counted: u64 = 0;
     loop {
         let open = rows::list(tx.conn, rows::OPEN, [AT_ONCE])?;
@@ -64,6 +66,7 @@ pub(super) fn begin(
                 // It was set aside only; what became of it since, nobody knows.
                 let sql = "UPDATE payment SET state = 'exposed', updated_s = ?1 WHERE id = ?2";
                 tx.conn.execute(sql, params![to_sql(tx.now_s)?, payment.id.as_str()])?;
+                prove::remember(tx.conn, &rows::by_id(tx.conn, &payment.id)?)?;
             }
             handle::close_of(&tx, payment)?;
             sweep::presume_spent(&tx, payment, format!("the books begin anew: {why}"))?;

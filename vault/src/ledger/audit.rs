@@ -15,7 +15,7 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, narrow};
 use super::states::{self, Counts};
 use super::tally::{self, Tally, Used};
-use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, rows, session};
+use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, rows, session};
 
 pub(super) mod chain;
 
@@ -77,6 +77,7 @@ pub(super) fn everything(
     let head = chain.end()?;
     let payments = sums(conn, progress)?;
     entries(conn)?;
+    proofs(conn)?;
     pardons(conn)?;
     words(conn)?;
     if let Some(id) = handle::held_for_nobody(conn)? {
@@ -160,6 +161,8 @@ fn sums(conn: &Connection, progress: &mut dyn FnMut(Progress)) -> Result<u64, Le
             match states::counts(row.state) {
                 Counts::AsPending => *pending = tally::plus(*pending, one)?,
                 Counts::AsSpent => *spent = tally::plus(*spent, one)?,
+                // What lapsed after it was counted as spent is still in what was spent, and beside it as returned.
+                Counts::Not if returned::holds(conn, row.id.as_str())? => *spent = tally::plus(*spent, one)?,
                 Counts::Not => {}
             }
         }
@@ -184,7 +187,8 @@ fn sums(conn: &Connection, progress: &mut dyn FnMut(Progress)) -> Result<u64, Le
 /// Every spent payment is written down once under every key, in order, with the right sum.
 fn entries(conn: &Connection) -> Result<(), LedgerFault> {
     let mut statement = conn.prepare(
-        "SELECT spent.key, spent.seq, spent.at_s, spent.total, payment.money, payment.state
+        "SELECT spent.key, spent.seq, spent.at_s, spent.total, payment.money, payment.state, EXISTS
+             (SELECT 1 FROM returned WHERE returned.payment = spent.payment AND returned.key = spent.key)
          FROM spent JOIN payment ON payment.id = spent.payment ORDER BY spent.key, spent.seq",
     )?;
     let mut rows = statement.query([])?;
@@ -196,7 +200,8 @@ fn entries(conn: &Connection) -> Result<(), LedgerFault> {
         let state = states::from_word(&row.get::<_, String>(5)?);
         let money = if key.ends_with("|*") { 0 } else { narrow(&row.get::<_, String>(4)?)? };
         let (before, before_s) = last.get(&key).copied().unwrap_or_default();
-        let right = state.map(states::counts) == Some(Counts::AsSpent)
+        let counted = state.map(states::counts) == Some(Counts::AsSpent);
+        let right = counted != row.get::<_, bool>(6)?
             && tally::plus(before, Used { atto: money, count: 1 })? == total
             && before_s <= at_s;
         if !right {
@@ -215,6 +220,17 @@ fn entries(conn: &Connection) -> Result<(), LedgerFault> {
         }
     }
     Ok(())
+}
+
+/// What was returned is what lapsed after it was spent, and what lapsed is proved.
+fn proofs(conn: &Connection) -> Result<(), LedgerFault> {
+    if let Some(key) = returned::misfit(conn)? {
+        return Err(books(&format!("what was returned to `{key}` is not what lapsed")));
+    }
+    match prove::misfit(conn)? {
+        None => Ok(()),
+        Some(id) => Err(books(&format!("payment `{id}` is not as its proof says"))),
+    }
 }
 
 /// Whatever a person put up with, for the host or for the payee, is in the log of that payment: whom for is in the words

@@ -31,7 +31,7 @@ use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, NotSigned, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Price, Source, acquaintance, approval, breaker, session, standing, sweep, tally};
+use super::{Ledger, Price, Source, acquaintance, approval, breaker, prove, session, standing, sweep, tally};
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
 
@@ -169,6 +169,7 @@ impl Ledger {
             };
             rows::insert(tx.conn, &row)?;
             tally::set_aside(tx.conn, &row.facts())?;
+            prove::remember(tx.conn, &row)?;
             let approved = approval::use_up(tx, &case.errand.binding(&row.session, &row.terms), &row.id)?;
             let (kind, step) = match &purpose {
                 Purpose::Sign => {
@@ -288,6 +289,7 @@ impl Case {
             claim: None,
             transaction: None,
             ended_s: None,
+            proof: None,
             terms,
         })
     }

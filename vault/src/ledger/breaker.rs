@@ -138,6 +138,14 @@ pub(super) fn struck(
     Ok(Struck::Yes)
 }
 
+/// Counts one strike against the seller of `payment`: it named a transaction for it, and a chain shows that there is none.
+pub(super) fn lied(tx: &Tx<'_>, breaker: &Breaker, payment: &Payment) -> Result<(), LedgerFault> {
+    let origin = payment.site.origin().to_string();
+    let mut record = read(tx.conn, &origin)?.unwrap_or_default();
+    record.strikes = record.strikes.saturating_add(1);
+    count(tx, breaker, Some(&payment.session), &origin, record)
+}
+
 /// Takes away everything that stands against `origin`, its quarantine included. What it was.
 pub(super) fn lift(tx: &Tx<'_>, origin: &str) -> Result<Record, LedgerFault> {
     let record = read(tx.conn, origin)?.unwrap_or_default();

@@ -252,6 +252,8 @@ fn verdict(payment: &Payment, now_s: u64, repeat_window_s: u64) -> Verdict {
     match payment.state {
         // What is held is bought anew: it comes back in the transaction that counts the next.
         RowState::Voided | RowState::Held => Verdict::Over,
+        // The money never moved and nothing came for it.
+        RowState::Lapsed if !payment.is_delivered() => Verdict::Over,
         RowState::Exposed => {
             let sendable = payment.signature.is_some() && now_s < payment.valid_before;
             if sendable && !payment.is_answered() { Verdict::Resend } else { Verdict::Repeat }

@@ -54,7 +54,7 @@ pub enum EventKind {
     Signed,
     /// What came back was told.
     Reported,
-    /// The seller's claim agrees with our row.
+    /// The seller's claim agrees with our row, or a chain shows the payment.
     Settled,
     /// A payment expired without proof and counts as spent.
     PresumedSpent,
@@ -70,6 +70,12 @@ pub enum EventKind {
     Quarantined,
     /// A person lifted what stood against a host.
     Resumed,
+    /// A chain shows that the money moved as the seller says.
+    Proved,
+    /// A chain shows that the money never moved and cannot any more.
+    Lapsed,
+    /// A chain shows that the money never moved, although the row is settled on the seller's word.
+    ChainDisagrees,
     /// The log was signed up to the event before.
     Checkpoint,
     /// The books were begun anew from a backup or from what could be read of a damaged ledger.
@@ -80,7 +86,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind.
-    pub const EVERY: [Self; 31] = [
+    pub const EVERY: [Self; 34] = [
         Self::LedgerCreated,
         Self::Opened,
         Self::Closed,
@@ -109,6 +115,9 @@ impl EventKind {
         Self::Denied,
         Self::Quarantined,
         Self::Resumed,
+        Self::Proved,
+        Self::Lapsed,
+        Self::ChainDisagrees,
         Self::Checkpoint,
         Self::EpochBegun,
         Self::Note,
@@ -146,6 +155,9 @@ impl EventKind {
             Self::Denied => "denied",
             Self::Quarantined => "quarantined",
             Self::Resumed => "resumed",
+            Self::Proved => "proved",
+            Self::Lapsed => "lapsed",
+            Self::ChainDisagrees => "chain_disagrees",
             Self::Checkpoint => "checkpoint",
             Self::EpochBegun => "epoch_begun",
             Self::Note => "note",

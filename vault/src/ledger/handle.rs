@@ -24,7 +24,7 @@ use super::number::{from_sql, to_sql};
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ask, Ledger, Price, Source, acquaintance, session, standing, sweep};
+use super::{Ask, Ledger, Price, Source, acquaintance, prove, session, standing, sweep};
 use crate::blank::Blank;
 use crate::failpoint;
 use crate::protocol::{Past, Receipt, Signed};
@@ -344,6 +344,7 @@ fn expose(tx: &Tx<'_>, row: &Payment) -> Result<(), LedgerFault> {
         )?
         .execute(params![after, before, to_sql(tx.now_s)?, row.id.as_str()])?;
     acquaintance::learn(tx.conn, row)?;
+    prove::remember(tx.conn, &Payment { state: RowState::Exposed, ..row.clone() })?;
     sweep::written(tx, row, EventKind::Exposed, authorize::told(row, None))
 }
 

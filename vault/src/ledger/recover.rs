@@ -15,11 +15,11 @@ use super::inspect::Inspector;
 use super::open::{self, LedgerPlace, Lock};
 use super::rows;
 use super::states::{self, Counts};
-use super::{acquaintance, overdue, schema, tally};
+use super::{acquaintance, overdue, prove, schema, tally};
 use crate::clock::TimeSource;
 
-/// Tables that are worked out anew.
-const WORKED_OUT: [&str; 4] = ["tally", "spent", "familiar", "likeness"];
+/// Tables that are worked out anew. What lapsed is not counted then, so that nothing of it is returned.
+const WORKED_OUT: [&str; 6] = ["tally", "spent", "returned", "familiar", "likeness", "unproved"];
 
 /// Tables that a recovery does without where they cannot be read: a quarantine is forgotten then.
 const EXPENDABLE: [&str; 1] = ["breaker"];
@@ -135,7 +135,7 @@ fn work_out(conn: &Connection) -> Result<(), LedgerFault> {
         if overdue::is(&payment) {
             overdue::begins(conn, &payment)?;
         }
-        Ok(())
+        prove::remember(conn, &payment)
     })?;
     let mut statement = conn.prepare(ENDED)?;
     let mut ended = statement.query([])?;

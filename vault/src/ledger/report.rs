@@ -88,7 +88,7 @@ fn record(tx: &Tx<'_>, before: &Payment, report: Report) -> Result<(), LedgerFau
 }
 
 /// Moves a payment to settled. One that was presumed spent is in every total already.
-fn settle(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
+pub(super) fn settle(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
     if payment.state == RowState::Exposed {
         tally::spend(tx.conn, &payment.facts(), tx.now_s, payment.id.as_str())?;
     }
@@ -107,7 +107,7 @@ pub(super) fn agrees(claim: &SettlementClaim, row: &Payment) -> bool {
 
 /// A transaction id in the chain's exact form, in lower case; `None` for anything else, and for a placeholder of one
 /// repeated digit.
-fn transaction_id(said: &str) -> Option<String> {
+pub(super) fn transaction_id(said: &str) -> Option<String> {
     let digits = said.strip_prefix("0x")?;
     let hex = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let first = digits.bytes().next()?;

@@ -15,9 +15,9 @@ use rusqlite::{Connection, Row, params};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
-use super::report;
 use super::states::{self, RowState, domain};
-use crate::protocol::{Delivery, Outstanding, Past, Receipt, SettlementClaim, Signed};
+use super::{prove, report};
+use crate::protocol::{ChainProof, ChainVerdict, Delivery, Outstanding, Past, Receipt, SettlementClaim, Signed};
 
 /// One payment as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,7 @@ pub(super) struct Payment {
     pub(super) claim: Option<SettlementClaim>,
     pub(super) transaction: Option<String>,
     pub(super) ended_s: Option<u64>,
+    pub(super) proof: Option<ChainProof>,
 }
 
 /// The outcome words of a receipt.
@@ -58,7 +59,10 @@ macro_rules! select {
         concat!(
             "SELECT id, state, session, identity, subject, purchase_id, url, method, body, terms, symbol, payer, amount, \
              money, currency, nonce, valid_after, valid_before, envelope, created_s, signature, signed_s, delivery, \
-             claim, tx, ended_s, (SELECT group_concat(tag, ' ') FROM payment_tag WHERE payment_tag.payment = payment.id) \
+             claim, tx, ended_s, (SELECT group_concat(tag, ' ') FROM payment_tag WHERE payment_tag.payment = payment.id), \
+             (SELECT json_object('verdict', verdict, 'block', block, 'hash', hash, 'block_s', block_s, 'transaction', tx, \
+              'witnesses', witnesses, 'denies', iif(denies = 1, json('true'), json('false')), 'proved_s', proved_s) \
+              FROM proof WHERE proof.payment = payment.id) \
              FROM payment ",
             $rest
         )
@@ -159,7 +163,7 @@ impl Payment {
             symbol: self.symbol.clone(),
             chain: self.terms.chain,
             payee: self.terms.payee,
-            transaction: self.transaction.clone(),
+            transaction: self.known_transaction(),
             outcome: self.outcome().to_owned(),
             created_s: self.created_s,
             valid_before: self.valid_before,
@@ -176,6 +180,15 @@ impl Payment {
         }
     }
 
+    /// The transaction that paid: the one that a chain shows, or else the one that the seller names and no chain denies.
+    fn known_transaction(&self) -> Option<String> {
+        match &self.proof {
+            Some(proof) if proof.verdict == ChainVerdict::Paid => proof.transaction.clone(),
+            Some(_) => None,
+            None => self.transaction.clone(),
+        }
+    }
+
     /// The digest of the terms as they are stored.
     pub(super) fn terms_digest(&self) -> Result<Digest, LedgerFault> {
         Ok(Digest::of(json(&self.terms)?.as_bytes()))
@@ -188,7 +201,7 @@ impl Payment {
 
     /// Whether an identical call is told that nobody knows how it ended.
     pub(super) fn is_unresolved(&self) -> bool {
-        self.outcome() == UNRESOLVED
+        self.state != RowState::Lapsed && self.outcome() == UNRESOLVED
     }
 
     /// Whether a seller's answer was reported.
@@ -196,14 +209,19 @@ impl Payment {
         matches!(self.delivery, Some(Delivery::Answer { .. }))
     }
 
+    /// Whether the seller answered that it delivers.
+    pub(super) const fn is_delivered(&self) -> bool {
+        matches!(self.delivery, Some(Delivery::Answer { status: 200..=299, .. }))
+    }
+
     /// What an identical call later is told. The seller has the payment and delivered: that is paid, unless what it says
     /// of the settlement contradicts our row. Whether the money is known to have moved is the state's to say.
     fn outcome(&self) -> &'static str {
-        let delivered = matches!(self.delivery, Some(Delivery::Answer { status: 200..=299, .. }));
+        let delivered = self.is_delivered();
         let has_content = delivered && matches!(self.delivery, Some(Delivery::Answer { content_error: None, .. }));
         let contradicted = self.claim.as_ref().is_some_and(|claim| !report::agrees(claim, self));
         match (self.state, delivered && !contradicted) {
-            (RowState::Settled, _) | (RowState::Exposed | RowState::PresumedSpent, true) => {
+            (RowState::Settled, _) | (RowState::Exposed | RowState::PresumedSpent | RowState::Lapsed, true) => {
                 if has_content {
                     PAID
                 } else {
@@ -315,6 +333,7 @@ pub(super) fn fact(conn: &Connection, id: &PaymentId) -> Result<Digest, LedgerFa
     for tag in tags {
         parts.push(tagged(b'g', tag?.as_bytes()));
     }
+    parts.extend(prove::fact(conn, id)?);
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     Ok(Digest::of_parts(&parts))
 }
@@ -324,7 +343,7 @@ pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<String, LedgerFault
     serde_json::to_string(value).map_err(|fault| LedgerFault::Rule { detail: fault.to_string() })
 }
 
-fn tagged(tag: u8, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn tagged(tag: u8, bytes: &[u8]) -> Vec<u8> {
     let mut part = vec![tag];
     part.extend_from_slice(bytes);
     part
@@ -371,6 +390,7 @@ fn read(row: &Row<'_>) -> Result<Payment, LedgerFault> {
         transaction: row.get(24)?,
         ended_s: row.get::<_, Option<i64>>(25)?.map(from_sql).transpose()?,
         tags: tags(row, 26)?,
+        proof: maybe(row, 27, |text| serde_json::from_str(text).ok())?,
     })
 }
 

@@ -173,9 +173,8 @@ pub(super) fn view(conn: &Connection, session: Session) -> Result<SessionView, L
 /// What is spent or set aside of a session's budget, in its currency.
 pub(super) fn spent(conn: &Connection, session: &Session) -> Result<Money, LedgerFault> {
     let key = TallyKey::of_session(&session.id, session.budget.currency());
-    let found = tally::read(conn, key.as_str())?;
-    let both = tally::plus(found.pending, found.spent)?;
-    Ok(Money::new(session.budget.currency(), both.atto))
+    let ever = tally::used(conn, key.as_str(), None)?;
+    Ok(Money::new(session.budget.currency(), ever.atto))
 }
 
 /// The newest session of this name.

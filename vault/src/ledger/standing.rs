@@ -14,6 +14,7 @@ use super::breaker;
 use super::fault::LedgerFault;
 use super::meta;
 use super::overdue;
+use super::purse;
 use super::rows::Payment;
 use super::session::{self, Session};
 use super::tally::{self, Used};
@@ -60,6 +61,7 @@ pub(super) fn read(
         unresolved: overdue::read(tx.conn, facts)?,
         quarantined_until_s: breaker::until_s(tx.conn, facts.site.origin())?,
         bought_ago_s,
+        funds: purse::left(tx, &facts.asset, own_facts.as_ref())?,
         acquaintance: acquaintance::read(tx.conn, rules, errand, facts, own_facts.as_ref())?,
         suspicious: errand.suspicious.clone(),
         word: Word::None,

@@ -10,7 +10,7 @@ use super::refused::Minute;
 use super::rows::{self, Payment};
 use super::states::{EXPIRY_MARGIN_S, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, handle, overdue, tally};
+use super::{Ledger, approval, handle, overdue, prove, tally};
 use crate::failpoint;
 
 impl Ledger {
@@ -62,6 +62,7 @@ pub(super) fn presume_spent(tx: &Tx<'_>, payment: &Payment, told: String) -> Res
 /// Takes a payment that provably was not signed out of every total.
 pub(super) fn void(tx: &Tx<'_>, payment: &Payment, why: &str) -> Result<(), LedgerFault> {
     tally::release(tx.conn, &payment.facts())?;
+    prove::forget(tx.conn, &payment.id)?;
     end(tx, payment, RowState::Voided, tx.now_s)?;
     written(tx, payment, EventKind::Voided, why.to_owned())
 }

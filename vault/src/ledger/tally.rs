@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
+use super::returned;
 
 /// What a key adds up to within a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,16 +46,19 @@ const WRITE: &str = "INSERT INTO tally (key, pending, pending_count, spent, spen
 
 const SPEND: &str = "INSERT INTO spent (key, seq, at_s, payment, total) VALUES (?1, ?2, ?3, ?4, ?5)";
 
-/// What `key` adds up to: everything pending, and what was spent from the second `since_s` on, or ever. What was spent
-/// in a future that a mistaken clock made up counts.
+/// What `key` adds up to: everything pending, and what was spent from the second `since_s` on, or ever, less what of
+/// that is proved not to have moved. What was spent in a future that a mistaken clock made up counts.
 pub(super) fn used(conn: &Connection, key: &str, since_s: Option<u64>) -> Result<Used, LedgerFault> {
     let tally = read(conn, key)?;
-    let before = match since_s.and_then(|since_s| since_s.checked_sub(1)) {
-        None => Used::default(),
-        Some(last_s) => spent_by(conn, key, last_s)?,
-    };
-    let spent = less(tally.spent, before)?;
-    plus(tally.pending, spent)
+    let mut spent = tally.spent;
+    let mut returned = returned::sum(conn, key, None)?;
+    if let Some(last_s) = since_s.and_then(|since_s| since_s.checked_sub(1)) {
+        spent = less(spent, spent_by(conn, key, last_s)?)?;
+        if returned != Used::default() {
+            returned = less(returned, returned::sum(conn, key, Some(last_s))?)?;
+        }
+    }
+    plus(tally.pending, less(spent, returned)?)
 }
 
 /// `used` of `key` without one payment with `own` facts, where that is counted under it.

@@ -14,6 +14,8 @@ mod growth;
 mod handles;
 mod limits;
 mod mandates;
+mod prove;
+mod purse;
 mod race;
 mod recall;
 mod recoveries;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::fault::LedgerFault;
 use super::rows;
-use super::{acquaintance, overdue, schema};
+use super::{acquaintance, overdue, prove, schema};
 
 /// Adds what came after `version` and counts what is counted since, in one transaction.
 ///
@@ -21,6 +21,8 @@ pub(super) fn from(conn: &mut Connection, version: i64) -> Result<(), LedgerFaul
         if version < 3 && acquaintance::counts(&payment) {
             acquaintance::learn(&transaction, &payment)?;
         }
+        // New with version 4: what a chain is to be asked about.
+        prove::remember(&transaction, &payment)?;
         Ok(())
     })?;
     transaction.commit()?;

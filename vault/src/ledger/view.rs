@@ -12,7 +12,7 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::rows::Payment;
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, breaker, meta, overdue, rows, session, standing, tally};
+use super::{Ledger, approval, breaker, meta, overdue, prove, rows, session, standing, tally};
 use crate::protocol::{
     Delivery, LimitView, LogEntry, Lost, Outstanding, PastPayment, PaymentDetail, Proof, Quarantine, RowState,
     SessionView,
@@ -42,6 +42,8 @@ pub struct Overview {
     pub lost: Vec<Lost>,
     /// The hosts in quarantine, at most 20; for everyone only.
     pub quarantined: Vec<Quarantine>,
+    /// The newest payments of which a chain denies what the seller says, at most 20; for everyone only.
+    pub denied: Vec<PaymentId>,
     /// How many payments are not resolved, of all sessions.
     pub unresolved_count: u64,
     /// How many purchases wait for a person; of the session when one was asked about.
@@ -90,6 +92,7 @@ impl Ledger {
                 },
                 lost: if session.is_none() { overdue::list(tx.conn, LOST_MAX)? } else { Vec::new() },
                 quarantined: if session.is_none() { breaker::list(tx)? } else { Vec::new() },
+                denied: if session.is_none() { prove::denied(tx.conn)? } else { Vec::new() },
                 session: known.map(|found| session::view(tx.conn, found)).transpose()?,
                 unresolved: unresolved.iter().map(Payment::outstanding).collect(),
                 unresolved_count: tally::pending_count(tx.conn)?,
@@ -163,6 +166,7 @@ impl Ledger {
                 payer: row.payer,
                 nonce: format!("0x{}", hex::encode(row.nonce)),
                 signed: row.signature.is_some(),
+                proof: row.proof,
                 delivery: row.delivery,
                 settlement: row.claim,
                 events: entries(tx.conn, LOG_OF_PAYMENT, [id.as_str()])?,
@@ -207,7 +211,7 @@ fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFaul
         receipt: row.receipt(false),
         terms_digest: row.terms_digest()?,
         nonce: format!("0x{}", hex::encode(row.nonce)),
-        proof: proof(row.state),
+        proof: proof(&row),
         payment: row.id,
         state: row.state,
         session: row.session,
@@ -226,11 +230,15 @@ fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFaul
     })
 }
 
-/// By what it is known that a payment is in this state.
-const fn proof(state: RowState) -> Option<Proof> {
-    match state {
+/// By what it is known that a payment is in its state.
+fn proof(row: &rows::Payment) -> Option<Proof> {
+    match row.state {
         RowState::Held | RowState::Exposed => None,
-        RowState::Settled => Some(Proof::SellerSays),
+        RowState::Settled => Some(match &row.proof {
+            None => Proof::SellerSays,
+            Some(shown) if shown.denies => Proof::ChainDenies,
+            Some(_) => Proof::ChainShows,
+        }),
         RowState::PresumedSpent => Some(Proof::TimeIsOver),
         RowState::Voided => Some(Proof::NeverSigned),
         RowState::Lapsed => Some(Proof::Chain),

@@ -20,6 +20,7 @@ use super::fault::LedgerFault;
 use super::latch::Latch;
 use super::mark::Mark;
 use super::open::LedgerPlace;
+use super::purse::Purse;
 use crate::clock::LedgerClock;
 
 mod engine;
@@ -42,6 +43,8 @@ pub(super) struct Tx<'c> {
     pub(super) now_s: u64,
     /// Whether the ledger is shut.
     pub(super) latched: bool,
+    /// What the wallet holds.
+    pub(super) purse: &'c Purse,
 }
 
 impl Tx<'_> {
@@ -56,6 +59,7 @@ impl Tx<'_> {
 pub(super) struct Shared {
     pub(super) clock: LedgerClock,
     pub(super) latch: Latch,
+    pub(super) purse: Purse,
 }
 
 /// The writer's front: gives it work from any thread.

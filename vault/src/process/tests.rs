@@ -30,7 +30,7 @@ fn make(profile: &Profile, passphrase: &str) -> Result<bursar_policy::Address, S
 }
 
 fn starts(profile: &Profile) -> Running {
-    start(profile, None, Box::new(MachineTime)).unwrap()
+    start(profile, None, Box::new(MachineTime), Arc::new(crate::chain::NoChains)).unwrap()
 }
 
 fn home(folder: &Path) -> Profile {
@@ -83,7 +83,7 @@ fn real_money_unlocks_by_file_only_under_rules_that_the_operator_agreed_to() {
     assert!(mixed_up(AgentClient::connect(&play, None).unwrap_err()));
     running.stop();
 
-    let fault = start(&play, None, Box::new(MachineTime)).map(drop).unwrap_err();
+    let fault = start(&play, None, Box::new(MachineTime), Arc::new(crate::chain::NoChains)).map(drop).unwrap_err();
     assert!(matches!(fault, StartFault::Ledger(LedgerFault::Setting { .. })), "{fault}");
 }
 
@@ -95,6 +95,8 @@ fn a_sandbox_is_nothing_to_real_money() {
         .replace("8453", "84532")
         .replace("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "036CbD53842c5426634e7929541eC2318f3dCF7e");
     setup::initialise(&play, &rules, NewKey::Generated, &said("x"), Unlocking::ByPerson).unwrap();
-    let fault = start(&home(folder.path()), None, Box::new(MachineTime)).map(drop).unwrap_err();
+    let fault = start(&home(folder.path()), None, Box::new(MachineTime), Arc::new(crate::chain::NoChains))
+        .map(drop)
+        .unwrap_err();
     assert!(matches!(fault, StartFault::Ledger(LedgerFault::Setting { .. })), "{fault}");
 }

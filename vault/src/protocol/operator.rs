@@ -1,6 +1,7 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
 use super::agent::{Delivery, LimitView, Receipt, SessionView, SettlementClaim};
+use super::chain::{ChainProof, ChainView, Reconciled};
 use super::lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 use super::past::PastPayment;
 use super::secret::{Passphrase, SecretList, SecretValue};
@@ -158,6 +159,8 @@ pub enum OperatorAsk {
         /// The operator's passphrase.
         passphrase: Passphrase,
     },
+    /// Asks every chain of the rules now what it shows of the payments that are not proved. Gives an agent nothing.
+    Reconcile,
     /// Ends the vault cleanly.
     Shutdown,
 }
@@ -217,6 +220,8 @@ pub enum OperatorReply {
     },
     /// To `Approve` and `Deny`: how it stands now.
     Decided(Box<ApprovalView>),
+    /// To `Reconcile`: what was proved.
+    Reconciled(Box<Reconciled>),
     /// To `Against`: every reason, in precedence order.
     Against(Vec<Refusal>),
     /// To `SecretList`: names, never a secret.
@@ -282,6 +287,12 @@ pub struct OperatorStatus {
     pub lost: Vec<Lost>,
     /// The hosts in quarantine, the longest first, at most 20.
     pub quarantined: Vec<Quarantine>,
+    /// The newest payments, at most 20, that are settled on the word of a seller which a chain denies.
+    #[serde(default)]
+    pub denied: Vec<PaymentId>,
+    /// The chains that the rules have asked.
+    #[serde(default)]
+    pub chains: Vec<ChainView>,
     /// How many purchases wait for a person.
     pub approvals_waiting: u32,
     /// The secrets that the rules in force name and that are not stored.
@@ -389,6 +400,9 @@ pub struct PaymentDetail {
     pub nonce: String,
     /// A signature is stored on the row.
     pub signed: bool,
+    /// What a chain showed of it; absent while none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ChainProof>,
     /// What came back.
     pub delivery: Option<Delivery>,
     /// The seller's settlement claim.

@@ -70,6 +70,10 @@ pub enum Proof {
     TimeIsOver,
     /// Nothing was ever signed.
     NeverSigned,
-    /// The chain shows that the authorization was not used.
+    /// The chain shows that the authorization was not used, or was cancelled.
     Chain,
+    /// The chain shows the payment.
+    ChainShows,
+    /// The seller says that it was settled, and the chain shows that it never was.
+    ChainDenies,
 }

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use bursar_policy::{
-    Address, AddressBlock, AssetFault, AssetId, Limit, Money, Origin, PathPrefix, RuleFault, Scope, Window,
+    Address, AddressBlock, AssetFault, AssetId, ChainId, Limit, Money, Origin, PathPrefix, RuleFault, Scope, Site,
+    Window,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -32,6 +33,8 @@ pub enum Table {
     Payee(usize),
     /// One `[[asset]]`
     Asset(usize),
+    /// One `[[chain]]`
+    Chain(usize),
 }
 
 /// A key of the rules and where it is written.
@@ -62,13 +65,14 @@ impl Table {
             Self::Host(_) => "host",
             Self::Payee(_) => "payee",
             Self::Asset(_) => "asset",
+            Self::Chain(_) => "chain",
         }
     }
 
     const fn row(self) -> Option<usize> {
         match self {
             Self::Payment | Self::Network | Self::Sandbox => None,
-            Self::Limit(row) | Self::Host(row) | Self::Payee(row) | Self::Asset(row) => Some(row),
+            Self::Limit(row) | Self::Host(row) | Self::Payee(row) | Self::Asset(row) | Self::Chain(row) => Some(row),
         }
     }
 }
@@ -140,6 +144,16 @@ impl<'t> Lines<'t> {
         (0..self.rows("asset")).find(is_it).map(Table::Asset)
     }
 
+    /// The line of `key` of the last `[[chain]]` about `chain`.
+    fn chain(&self, chain: &ChainId, key: &str) -> Option<usize> {
+        let is_it = |row: &usize| {
+            let written = self.text_at(Table::Chain(*row), "network");
+            written.and_then(|text| text.parse().ok()).as_ref() == Some(chain)
+        };
+        let row = (0..self.rows("chain")).rfind(is_it)?;
+        self.place(Table::Chain(row), key).line
+    }
+
     /// What a contradiction of the rules is about: the line where a person would begin to mend it.
     #[must_use]
     pub fn of_fault(&self, fault: &RuleFault) -> Option<usize> {
@@ -169,6 +183,9 @@ impl<'t> Lines<'t> {
             Fault::Proxy(_) => self.place(Table::Network, "proxy").line,
             Fault::IdleProxySecret => self.place(Table::Network, "proxy_secret").line,
             Fault::ExtraCaFile(_) => self.place(Table::Network, "extra_ca").line,
+            Fault::IdleChain(chain) => self.chain(chain, "network"),
+            Fault::Endpoints(chain) => self.chain(chain, "rpc"),
+            Fault::Agree { chain, .. } => self.chain(chain, "agree"),
             Fault::SandboxTable => self.header("sandbox"),
             Fault::NotLoopback { .. } | Fault::MappedAddress(_) => self.place(Table::Sandbox, "hosts").line,
             Fault::CaFile(_) => self.place(Table::Sandbox, "ca").line,
@@ -202,7 +219,10 @@ impl<'t> Lines<'t> {
             Fault::Twice { value, .. } | Fault::Wildcard(value) | Fault::ManyTags(value) => {
                 self.last_text(&|text| text.eq_ignore_ascii_case(value))
             }
-            Fault::PlainHttp(origin) => of_host(origin, &["origin"]),
+            Fault::PlainHttp(origin) => {
+                let endpoint = |text: &str| text.parse::<Site>().is_ok_and(|site| site.origin() == origin);
+                of_host(origin, &["origin"]).or_else(|| self.last_text(&endpoint))
+            }
             Fault::NoFields(origin) => of_host(origin, &["content", "origin"]),
             Fault::SecretInTheClear(origin) | Fault::ManySecretHeaders(origin) => {
                 of_host(origin, &["secret_headers", "origin"])
@@ -262,12 +282,13 @@ impl<'t> Lines<'t> {
     /// The line of `key` where `[payment]` or a `[[host]]` gives it as `value`.
     fn place_of(&self, key: &str, value: &str) -> Option<usize> {
         let hosts = (0..self.rows("host")).map(Table::Host);
+        let chains = (0..self.rows("chain")).map(Table::Chain);
         let is_it = |table: &Table| {
             let written = self.entry(*table, key).map(|(_, written)| written.get_ref());
             let number = |written: &DeValue<'_>| written.as_integer().is_some_and(|number| number.as_str() == value);
             written.is_some_and(|written| written.as_str() == Some(value) || number(written))
         };
-        let table = core::iter::once(Table::Payment).chain(hosts).find(is_it)?;
+        let table = core::iter::once(Table::Payment).chain(hosts).chain(chains).find(is_it)?;
         self.place(table, key).line
     }
 

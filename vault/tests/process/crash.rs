@@ -3,6 +3,7 @@
 //! Each test plays both parts: it starts this very test again as a child, and the child runs the vault.
 
 use crate::world::{Sandbox, authorize, errand, terms};
+use bursar_vault::chain::NoChains;
 use bursar_vault::client::{AgentClient, ClientFault};
 use bursar_vault::process::{self, Ended, Options};
 use bursar_vault::profile::Profile;
@@ -11,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Names the child's sandbox; a variable only the tests set.
@@ -20,7 +22,7 @@ const PLACE: &str = "BURSAR_TEST_SANDBOX";
 fn play_vault() -> Option<Ended> {
     let place = PathBuf::from(std::env::var_os(PLACE)?);
     let profile = Profile::open_sandbox(&place).unwrap();
-    match process::run(&profile, Options { idle_exit: None, detach: true }) {
+    match process::run(&profile, Options { idle_exit: None, detach: true }, Arc::new(NoChains)) {
         Ok(ended) => Some(ended),
         Err(fault) => panic!("{fault}"),
     }

@@ -2,11 +2,13 @@
 
 use crate::world::{Sandbox, errand, said};
 use bursar_policy::{ApprovalId, Digest};
+use bursar_vault::chain::NoChains;
 use bursar_vault::client::{ClientFault, OperatorClient};
 use bursar_vault::protocol::frame::{self, ASK_MAX_BYTES, REPLY_MAX_BYTES};
 use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, OperatorAsk, OperatorReply, PROTOCOL};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 fn fault_code(stream: &UnixStream) -> String {
     let content = frame::read(stream, REPLY_MAX_BYTES, None).unwrap().unwrap();
@@ -131,6 +133,11 @@ fn a_dead_vaults_sockets_are_replaced_and_a_planted_file_is_not() {
     assert!(matches!(sandbox.agent().claim(&errand("a")), Claimed::New));
     running.stop();
     std::fs::write(sandbox.profile.agent_sock(), "planted").unwrap();
-    let started = bursar_vault::process::start(&sandbox.profile, None, Box::new(bursar_vault::clock::MachineTime));
+    let started = bursar_vault::process::start(
+        &sandbox.profile,
+        None,
+        Box::new(bursar_vault::clock::MachineTime),
+        Arc::new(NoChains),
+    );
     assert!(matches!(started, Err(bursar_vault::process::StartFault::Socket(_))));
 }

@@ -1,6 +1,7 @@
 //! What must be in order before a vault starts, and a setup that never overwrites.
 
 use crate::world::{RULES, SECRET, Sandbox, said};
+use bursar_vault::chain::NoChains;
 use bursar_vault::clock::MachineTime;
 use bursar_vault::guarded::GuardFault;
 use bursar_vault::keystore::KeystoreFault;
@@ -11,10 +12,11 @@ use bursar_vault::setup::{self, NewKey, SetupFault, Typed, Unlocking};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 fn start(sandbox: &Sandbox) -> Result<(), StartFault> {
-    process::start(&sandbox.profile, None, Box::new(MachineTime)).map(drop)
+    process::start(&sandbox.profile, None, Box::new(MachineTime), Arc::new(NoChains)).map(drop)
 }
 
 fn chmod(path: &Path, mode: u32) {
@@ -77,7 +79,7 @@ fn an_empty_folder_says_to_run_init() {
     let folder = tempfile::tempdir().unwrap();
     let profile = Profile::locate_sandbox(&folder.path().join("play")).unwrap();
     profile.create().unwrap();
-    let fault = process::start(&profile, None, Box::new(MachineTime)).map(drop).unwrap_err();
+    let fault = process::start(&profile, None, Box::new(MachineTime), Arc::new(NoChains)).map(drop).unwrap_err();
     assert!(fault.to_string().contains("bursar init"), "{fault}");
 }
 
@@ -107,7 +109,7 @@ fn setup_makes_private_files_once_and_completes_what_was_interrupted() {
     fs::remove_file(profile.keystore()).unwrap();
     let second = make(NewKey::Generated).unwrap();
     assert_ne!(first, second);
-    drop(process::start(&profile, None, Box::new(MachineTime)).unwrap());
+    drop(process::start(&profile, None, Box::new(MachineTime), Arc::new(NoChains)).unwrap());
     // Now the ledger counts for that key: losing the key must not start it over.
     fs::remove_file(profile.keystore()).unwrap();
     assert!(matches!(make(NewKey::Generated), Err(SetupFault::Ledger(LedgerFault::Exists { .. }))));
@@ -122,7 +124,7 @@ fn a_folder_whose_name_is_not_utf_8_or_very_long_works() {
         let home = folder.path().join(std::ffi::OsStr::from_bytes(&name));
         let profile = Profile::locate_sandbox(&home).unwrap();
         setup::initialise(&profile, RULES, NewKey::Generated, &said(SECRET), Unlocking::ByFile).unwrap();
-        let running = process::start(&profile, None, Box::new(MachineTime)).unwrap();
+        let running = process::start(&profile, None, Box::new(MachineTime), Arc::new(NoChains)).unwrap();
         OperatorClient::connect(&profile).unwrap();
         running.stop();
         if !profile.run_dir().starts_with(&home) {

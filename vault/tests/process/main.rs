@@ -3,6 +3,7 @@
 #![expect(clippy::panic, reason = "an unexpected reply is told with its content")]
 
 mod approvals;
+mod chains;
 mod conversation;
 mod crash;
 mod doors;

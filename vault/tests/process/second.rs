@@ -1,6 +1,7 @@
 //! Sharing and restarting: many agents on one vault, one vault on one ledger, and nothing forgotten in between.
 
 use crate::world::{SECRET, Sandbox, authorize, delivered, errand, named, said, terms};
+use bursar_vault::chain::NoChains;
 use bursar_vault::client::{AgentClient, ClientFault};
 use bursar_vault::clock::MachineTime;
 use bursar_vault::ledger::LedgerFault;
@@ -8,12 +9,14 @@ use bursar_vault::process::{self, Ended, StartFault};
 use bursar_vault::protocol::frame::{self, ASK_MAX_BYTES, REPLY_MAX_BYTES};
 use bursar_vault::protocol::{AgentAsk, AgentReply, Claimed, OperatorAsk, OperatorReply};
 use bursar_vault::setup::Unlocking;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[test]
 fn a_second_vault_on_the_same_ledger_is_refused_and_the_first_lives_on() {
     let (sandbox, _running) = Sandbox::with_a_dollar();
-    let fault = process::start(&sandbox.profile, None, Box::new(MachineTime)).map(drop).unwrap_err();
+    let fault =
+        process::start(&sandbox.profile, None, Box::new(MachineTime), Arc::new(NoChains)).map(drop).unwrap_err();
     assert!(matches!(fault, StartFault::Ledger(LedgerFault::InUse { .. })), "{fault}");
     assert!(matches!(sandbox.agent().claim(&errand("a")), Claimed::New), "its sockets are untouched");
 }
@@ -146,7 +149,8 @@ fn stopping_ends_a_held_back_answer() {
 #[test]
 fn a_vault_leaves_when_nothing_is_open_and_nobody_asks() {
     let sandbox = Sandbox::new(Unlocking::ByFile);
-    let running = process::start(&sandbox.profile, Some(Duration::ZERO), Box::new(MachineTime)).unwrap();
+    let running =
+        process::start(&sandbox.profile, Some(Duration::ZERO), Box::new(MachineTime), Arc::new(NoChains)).unwrap();
     assert_eq!(running.wait(), Ended::Idle);
 }
 
@@ -154,7 +158,8 @@ fn a_vault_leaves_when_nothing_is_open_and_nobody_asks() {
 fn a_vault_stays_while_a_session_is_open() {
     let (sandbox, running) = Sandbox::with_a_dollar();
     running.stop();
-    let running = process::start(&sandbox.profile, Some(Duration::ZERO), Box::new(MachineTime)).unwrap();
+    let running =
+        process::start(&sandbox.profile, Some(Duration::ZERO), Box::new(MachineTime), Arc::new(NoChains)).unwrap();
     let operator = sandbox.operator();
     for _ in 0..200 {
         assert!(matches!(operator.ask(&OperatorAsk::SessionList), OperatorReply::Sessions(_)));

@@ -5,6 +5,7 @@ use bursar_policy::{
     Version,
 };
 use bursar_vault::blank::{Blank, Piece};
+use bursar_vault::chain::NoChains;
 use bursar_vault::client::{AgentClient, ClientFault, GlueClient, OperatorClient};
 use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::process::{self, Running};
@@ -59,7 +60,7 @@ impl Sandbox {
     }
 
     pub(crate) fn start_at(&self, time: Box<dyn TimeSource>) -> Running {
-        process::start(&self.profile, None, time).unwrap()
+        process::start(&self.profile, None, time, Arc::new(NoChains)).unwrap()
     }
 
     pub(crate) fn operator(&self) -> Operator {

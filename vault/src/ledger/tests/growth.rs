@@ -4,8 +4,8 @@ use rusqlite::{Connection, Rows, Statement, StatementStatus, params};
 
 use super::world::{CENT, START, World, errand};
 use crate::ledger::{
-    Answer, LedgerFault, acquaintance, approval, breaker, claim, events, handle, meta, overdue, rows, session, tally,
-    view,
+    Answer, LedgerFault, acquaintance, approval, breaker, claim, events, handle, meta, overdue, prove, returned, rows,
+    session, tally, view,
 };
 
 /// Every query on the way of a claim, an authorization, a report and a status, with something to bind.
@@ -28,6 +28,11 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (tally::TALLY, vec!["all|USD"]),
         (tally::SPENT_BEFORE, vec!["all|USD", "1900000100"]),
         (tally::PENDING, vec![]),
+        (returned::LAST, vec!["all|USD"]),
+        (returned::LAST_BY, vec!["all|USD", "1900000100"]),
+        (returned::SPENT_AT, vec!["p_01010101010101010101010101010101", "all|USD"]),
+        (prove::DUE, vec!["eip155:84532", "1900000100", "16"]),
+        (prove::DENIED, vec!["20"]),
         (overdue::PARDONED, vec!["p_01010101010101010101010101010101", "host"]),
         (breaker::OF_ORIGIN, vec!["https://api.example.com"]),
         (breaker::LIST, vec!["1900000000"]),

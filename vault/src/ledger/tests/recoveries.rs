@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::world::{CENT, World, errand, money, place};
 use crate::ledger::{Begun, Inspector, LedgerFault, Lock};
+use crate::protocol::{ChainProof, ChainVerdict};
 
 fn file(world: &World) -> PathBuf {
     world.dir.path().join("ledger.sqlite")
@@ -35,6 +36,34 @@ fn lived() -> World {
     world.ledger().verify().unwrap();
     world.close();
     world
+}
+
+#[test]
+fn what_a_chain_proved_is_recovered_and_stays_out_of_every_total() {
+    let mut world = lived();
+    world.reopen();
+    let chain = bursar_policy::ChainId::BASE_SEPOLIA;
+    let far_s = world.time.now_s().saturating_add(100_000);
+    let lost = world.ledger().doubts(chain, far_s, 100).unwrap().into_iter().find(|doubt| doubt.claimed.is_none());
+    let proof = ChainProof {
+        verdict: ChainVerdict::Unused,
+        block: 7,
+        hash: format!("0x{}", "7".repeat(64)),
+        block_s: far_s,
+        transaction: None,
+        witnesses: 1,
+        denies: false,
+        proved_s: 0,
+    };
+    world.ledger().prove(&lost.unwrap().payment, proof, world.rules.breaker()).unwrap();
+    assert_eq!(world.spent(), money("0.33 USD"));
+    world.close();
+    spoil(&world, "tally");
+    recover(&world).unwrap();
+    world.reopen();
+    world.ledger().verify().unwrap();
+    assert_eq!(world.spent(), money("0.33 USD"));
+    assert_eq!(world.ledger().doubts(chain, far_s, 100).unwrap().len(), 31, "the rest can still be proved");
 }
 
 /// Spoils every page of one index or table, as a bad sector does.

@@ -90,6 +90,10 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
     ledger.verify().unwrap();
 }
 
+/// Takes away what version 4 added.
+const BACK_TO_VERSION_3: &str = "DROP TRIGGER payment_held_ends; DROP TABLE handle; DROP TRIGGER payment_lapses;
+    DROP TABLE proof; DROP TABLE returned; DROP TABLE unproved; DROP TABLE audit; PRAGMA user_version = 3";
+
 #[test]
 fn version_3_opens_and_balances_and_money_can_be_held_on_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -97,7 +101,7 @@ fn version_3_opens_and_balances_and_money_can_be_held_on_it() {
     drop(open(dir.path()).unwrap());
     // As version 3 left it: without what version 4 added.
     let conn = Connection::open(&file).unwrap();
-    conn.execute_batch("DROP TRIGGER payment_held_ends; DROP TABLE handle; PRAGMA user_version = 3").unwrap();
+    conn.execute_batch(BACK_TO_VERSION_3).unwrap();
     drop(conn);
     for _opening in 0..2 {
         let ledger = open(dir.path()).unwrap();
@@ -144,4 +148,23 @@ fn a_changed_version_1_is_refused_and_stays_as_it_is() {
         .query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
         .unwrap();
     assert_eq!(version, 1);
+}
+
+#[test]
+fn version_3_opens_and_its_payments_can_be_proved() {
+    let mut world = World::new("", "1 USD");
+    let settled = world.buy(errand("a"), CENT).payment;
+    drop(world.authorize(errand("b"), CENT).unwrap());
+    world.close();
+    // As version 3 left it: without what version 4 added.
+    let conn = Connection::open(place(world.dir.path()).file).unwrap();
+    conn.execute_batch(BACK_TO_VERSION_3).unwrap();
+    drop(conn);
+    for _opening in 0..2 {
+        world.reopen();
+        world.ledger().verify().unwrap();
+        let doubts = world.ledger().doubts(bursar_policy::ChainId::BASE_SEPOLIA, START + 1_000, 10).unwrap();
+        assert_eq!(doubts.len(), 2);
+        assert!(doubts.iter().any(|doubt| doubt.payment == settled && doubt.claimed.is_some()));
+    }
 }

@@ -133,7 +133,8 @@ impl Engine {
             let detail = self.shared.latch.reason().unwrap_or_else(|| "the connection is gone".to_owned());
             return refuse(work, LedgerFault::Storage { detail });
         };
-        let tx = Tx { conn, now_s: reading.now_s, latched: self.shared.latch.reason().is_some() };
+        let latched = self.shared.latch.reason().is_some();
+        let tx = Tx { conn, now_s: reading.now_s, latched, purse: &self.shared.purse };
         match do_one(conn, &tx, work) {
             Ok(Step { tell, fate: Fate::AtOnce }) => tell(Ok(())),
             Ok(Step { tell, fate: Fate::AfterCommit }) => self.waiting.push(tell),
@@ -235,7 +236,8 @@ impl Engine {
         let mut head = unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
         if let Some(set_back) = self.mark.set_back() {
             // What was paid out of them since is not known: a person opens new ones, knowing that.
-            let tx = Tx { conn: &transaction, now_s: self.shared.clock.read().now_s, latched: true };
+            let now_s = self.shared.clock.read().now_s;
+            let tx = Tx { conn: &transaction, now_s, latched: true, purse: &self.shared.purse };
             session::close_every(&tx, &format!("the ledger was accepted although {set_back}"))?;
             head = meta::stamp(&transaction, &self.shared.clock.memory())?;
         }
@@ -257,7 +259,7 @@ fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> 
         if to_s < from_s {
             approval::clock_set_back(conn, to_s)?;
             // Those that were drawn in the mistaken future would keep their money aside until it comes.
-            handle::end_every(&Tx { conn, now_s, latched: true }, "the clock was set back")?;
+            handle::end_every(&Tx { conn, now_s, latched: true, purse: &shared.purse }, "the clock was set back")?;
         }
     }
     meta::set_latched(conn, None)?;

@@ -117,6 +117,11 @@ fn a_contradiction_is_told_with_its_line() {
             18,
         ),
         ("networks =", "schemes = [\"upto\"]\nnetworks =", 3),
+        ("[[host]]", "[[chain]]\nnetwork = \"eip155:84532\"\nrpc = []\n[[host]]", 19),
+        ("[[host]]", "[[chain]]\nrpc = [\"https://a.test\"]\nnetwork = \"eip155:1\"\n[[host]]", 19),
+        ("[[host]]", "[[chain]]\nnetwork = \"eip155:84532\"\nrpc = [\"https://a.test\"]\nagree = 2\n[[host]]", 20),
+        ("[[host]]", "[[chain]]\nnetwork = \"eip155:84532\"\nrpc = [\"http://a.test/k\"]\n[[host]]", 19),
+        ("[[host]]", "[[chain]]\npoll = \"2h\"\nnetwork = \"eip155:84532\"\nrpc = [\"https://a.test\"]\n[[host]]", 18),
     ] {
         assert!(TEXT.contains(from), "{from}");
         let text = TEXT.replacen(from, to, 1);

@@ -6,10 +6,16 @@ use std::path::Path;
 use bursar_policy::Rules;
 use bursar_vault::guarded;
 
-use super::end::End;
-
 /// The most bytes of a file of authorities.
 const BYTES_MAX: u64 = 1024 * 1024;
+
+/// Why an authority cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the certificate authority `{file}` cannot be read: {why}")]
+pub(crate) struct AuthorityFault {
+    file: String,
+    why: String,
+}
 
 /// What `ca` under `[sandbox]` and `extra_ca` under `[network]` hold, as PEM.
 ///
@@ -18,11 +24,11 @@ const BYTES_MAX: u64 = 1024 * 1024;
 ///
 /// # Errors
 ///
-/// The end of a purchase for which one of them cannot be read.
-pub(super) fn read(rules: &Rules, home: &Path) -> Result<Vec<Vec<u8>>, End> {
+/// [`AuthorityFault`] for the first one that cannot be read.
+pub(crate) fn read(rules: &Rules, home: &Path) -> Result<Vec<Vec<u8>>, AuthorityFault> {
     let pem = |file: &str| {
         let read = guarded::read(&home.join(file), BYTES_MAX);
-        read.map(|bytes| bytes.to_vec()).map_err(|fault| End::unreadable_authority(file, &fault))
+        read.map(|bytes| bytes.to_vec()).map_err(|why| AuthorityFault { file: file.to_owned(), why: why.to_string() })
     };
     rules.ca_file().into_iter().chain(rules.network().extra_ca()).map(pem).collect()
 }
