@@ -124,11 +124,9 @@ fn version_3_opens_and_balances_and_money_can_be_held_on_it() {
 #[test]
 fn version_3_opens_in_the_first_epoch_and_without_a_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
-    laid_down_as_version_2(dir.path());
-    let conn = Connection::open(place(dir.path()).file).unwrap();
-    conn.execute_batch(include_str!("../schema_3.sql")).unwrap();
-    conn.pragma_update(None, "user_version", 3).unwrap();
-    drop(conn);
+    let file = laid_down(dir.path());
+    drop(open(dir.path()).unwrap());
+    Connection::open(&file).unwrap().execute_batch(BACK_TO_VERSION_3).unwrap();
     assert!(matches!(Inspector::open(&place(dir.path())), Err(LedgerFault::Older { .. })), "looking changes nothing");
     for _opening in 0..2 {
         let books = open(dir.path()).unwrap().verify().unwrap();
