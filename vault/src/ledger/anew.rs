@@ -16,7 +16,7 @@ use super::open::{self, LedgerPlace};
 use super::rows;
 use super::states::RowState;
 use super::writer::Tx;
-use super::{audit, checkpoint, handle, meta, schema, session, sweep};
+use super::{acquaintance, audit, checkpoint, handle, meta, schema, session, sweep};
 use crate::clock::{LedgerClock, TimeSource};
 
 /// What was begun.
@@ -64,6 +64,7 @@ pub(super) fn begin(
                 // It was set aside only; what became of it since, nobody knows.
                 let sql = "UPDATE payment SET state = 'exposed', updated_s = ?1 WHERE id = ?2";
                 tx.conn.execute(sql, params![to_sql(tx.now_s)?, payment.id.as_str()])?;
+                acquaintance::learn(tx.conn, payment)?;
             }
             handle::close_of(&tx, payment)?;
             sweep::presume_spent(&tx, payment, format!("the books begin anew: {why}"))?;
