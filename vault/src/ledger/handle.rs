@@ -117,7 +117,8 @@ pub enum Unredeemable {
     /// It is for another page.
     #[error("the handle is for another page; origin, path and query must be those that were prepared")]
     OtherPage,
-    /// The rules tag the payment differently by now, so that it would count under other limits than it was held under.
+    /// The rules tag or price the payment differently by now, so that it would count under other limits, or as other money,
+    /// than it was held under.
     #[error("the operator changed the rules meanwhile; call prepare_browser_payment again")]
     OtherRules,
 }
@@ -320,7 +321,7 @@ fn redeem(tx: &Tx<'_>, who: &Redeemer, rules: &Rules) -> Result<Answer<Step>, Le
             Ok(admitted) => admitted,
             Err(reasons) => return Ok(Answer::AtOnce(Step::Refused(reasons))),
         };
-        if admitted.facts().tags != row.tags {
+        if *admitted.facts() != row.facts() {
             return Ok(Answer::AtOnce(Step::Not(Unredeemable::OtherRules)));
         }
         let timeout_s = row.terms.max_timeout_s;
