@@ -307,12 +307,14 @@ fn redeem(tx: &Tx<'_>, who: &Redeemer, rules: &Rules) -> Result<Answer<Step>, Le
         Ok(found) => found,
         Err(why) => return Ok(Answer::AtOnce(Step::Not(why))),
     };
-    if row.state == RowState::Exposed {
+    if row.state != RowState::Held {
         let shut = standing::shut(tx, &row.session)?;
         if !shut.is_empty() {
             return Ok(Answer::AtOnce(Step::Refused(shut)));
         }
-        if row.signature.is_none() || row.is_answered() || row.valid_before <= tx.now_s {
+        // The same payment may have been answered over the wire, or have run out, since the handle was drawn.
+        let waits = row.state == RowState::Exposed && row.signature.is_some() && !row.is_answered();
+        if !waits || row.valid_before <= tx.now_s {
             return Ok(Answer::AtOnce(Step::Not(Unredeemable::Expired)));
         }
     } else {

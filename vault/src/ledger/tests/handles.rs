@@ -348,6 +348,27 @@ fn an_old_payment_is_not_offered_again_frozen_answered_or_run_out() {
 }
 
 #[test]
+fn a_handle_of_a_payment_that_is_settled_is_over_and_shuts_nothing() {
+    let limit = "[[limit]]\nscope = \"all\"\nwindow = \"day\"\ntime_zone = \"UTC\"\nmax = \"1.00 USD\"";
+    let world = World::new(limit, "10 USD");
+    world.time.pass(86_400 - world.time.now_s() % 86_400 - 30);
+    let reservation = world.authorize(errand("a"), CENT).unwrap();
+    world.sign(&reservation);
+    let fresh = drawn(reservation.payment());
+    let handle = fresh.digest;
+    world.ledger().prepare_again(reservation, fresh).unwrap();
+    let Claim::Resend { reservation, .. } = world.claim(errand("a")) else { panic!("no resend") };
+    world.settle(&reservation);
+    drop(reservation);
+    // It was bought over the wire meanwhile, on a day that is over.
+    world.time.pass(60);
+    let redeemed = world.ledger().redeem(&redeemer(handle, "a"), &world.rules, Duration::ZERO);
+    assert!(matches!(redeemed, Ok(Redeemed::Not(Unredeemable::Expired))), "{redeemed:?}");
+    assert_eq!(world.ledger().latched(), None);
+    world.ledger().verify().unwrap();
+}
+
+#[test]
 fn paid_in_a_browser_is_told_as_paid_and_not_bought_again() {
     let world = world();
     let (handle, _) = world.hold(errand("a"), CENT).unwrap();
