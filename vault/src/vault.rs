@@ -1,6 +1,7 @@
 //! What every conversation of a running vault shares. Must never decide anything: it holds, and tells when to end.
 
 use crate::desk::Desk;
+use crate::draws::Draws;
 use crate::guarded;
 use crate::ledger::{Checkpointed, Ledger, LedgerFault, When};
 use crate::passphrase::PassphraseFault;
@@ -20,6 +21,7 @@ pub(crate) struct Vault {
     pub(crate) wallet: Wallet,
     pub(crate) secrets: SecretStore,
     pub(crate) desk: Arc<Desk>,
+    pub(crate) draws: Draws,
     rules: RwLock<Arc<RulesFile>>,
     ending: Mutex<Option<Ended>>,
     ended: Condvar,
@@ -46,6 +48,7 @@ impl Vault {
             secrets,
             wallet,
             desk: Arc::default(),
+            draws: Draws::default(),
             rules: RwLock::new(Arc::new(rules)),
             ending: Mutex::new(None),
             ended: Condvar::new(),

@@ -112,7 +112,9 @@ pub enum LedgerFault {
         path: PathBuf,
     },
     /// What can be read of it is not enough.
-    #[error("the ledger cannot be rebuilt ({detail}); move it and the files that begin with its name away, and run `bursar restore` with a backup")]
+    #[error(
+        "the ledger cannot be rebuilt ({detail}); move it and the files that begin with its name away, and run `bursar restore` with a backup"
+    )]
     BeyondRepair {
         /// What is missing.
         detail: String,

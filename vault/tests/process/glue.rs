@@ -258,6 +258,29 @@ fn a_glue_has_no_other_rights_and_nobody_else_has_its() {
 }
 
 #[test]
+fn a_flood_of_prepared_pages_fills_no_disk_and_keeps_nobody_from_buying() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    for _page in 0..60 {
+        agent.prepare("page?id=1", 5);
+    }
+    assert!(matches!(agent.claim(&errand("page?id=1")), Claimed::New));
+    assert_eq!(agent.code(&hold(terms(5))), "too_many_handles");
+    assert_eq!(sandbox.operator().spent(), "0.05 USD", "the last one is good still");
+    assert!(matches!(agent.ask(&authorize(terms(5))), AgentReply::Authorized(_)), "the claim was kept");
+    assert!(matches!(agent.ask(&AgentAsk::Report(delivered())), AgentReply::Reported { .. }));
+    let other = sandbox.agent();
+    assert!(matches!(other.claim(&errand("b")), Claimed::New));
+    other.ask(&authorize(terms(5)));
+    drop(other);
+    let mut claimed = agent.claim(&errand("b"));
+    while !matches!(claimed, Claimed::Resend(_)) {
+        claimed = agent.claim(&errand("b"));
+    }
+    assert_eq!(agent.code(&AgentAsk::HoldAgain { blank: blank() }), "too_many_handles");
+}
+
+#[test]
 fn words_out_of_order_change_nothing() {
     let (sandbox, _running) = Sandbox::with_a_dollar();
     let (agent, glue) = (sandbox.agent(), sandbox.glue());
