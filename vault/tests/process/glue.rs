@@ -83,6 +83,33 @@ fn waiting_for_the_browser_ends_when_the_glue_is_ready() {
 }
 
 #[test]
+fn what_a_glue_gave_up_is_given_to_it_again() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let (agent, glue) = (sandbox.agent(), sandbox.glue());
+    let handle = agent.prepare("page?id=1", 5);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| agent.attach(&handle, PageOpening::Wait));
+        glue.next().unwrap().unwrap();
+        glue.armed(&handle).unwrap();
+        assert_eq!(waiting.join().unwrap().how, AttachedHow::Armed);
+    });
+    assert_eq!(code(glue.redeem(&handle, "https://api.example.com/other")), "wrong_url");
+    // It lets the page load without, and goes on.
+    std::thread::scope(|scope| {
+        let again = scope.spawn(|| {
+            let given = glue.next().unwrap().expect("it is asked for again");
+            glue.armed(&given.handle).unwrap();
+            given.handle
+        });
+        while !again.is_finished() {
+            agent.attach(&handle, PageOpening::Wait);
+        }
+        assert_eq!(again.join().unwrap(), handle);
+    });
+    glue.redeem(&handle, PAGE).unwrap();
+}
+
+#[test]
 fn without_a_glue_or_with_one_that_cannot_the_handle_survives() {
     let (sandbox, _running) = Sandbox::with_a_dollar();
     let agent = sandbox.agent();
