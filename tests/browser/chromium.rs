@@ -173,6 +173,17 @@ impl Page<'_> {
         self.call("Runtime.evaluate", ask).await["result"]["value"].clone()
     }
 
+    /// What a person reads on it, once it is loaded.
+    pub(crate) async fn text(&self) -> Value {
+        self.run(
+            "new Promise(told => {
+                const tell = () => told(document.body.innerText);
+                if (document.readyState === 'complete') tell(); else addEventListener('load', tell);
+            })",
+        )
+        .await
+    }
+
     /// Starts a script whose end nobody waits for.
     pub(crate) async fn start(&self, script: &str) {
         self.run(&format!("{script};0")).await;

@@ -27,10 +27,10 @@ async fn the_page_opens_with_the_payment_on_its_one_request() {
     assert_eq!(paid.len(), 1, "{paid:?}");
     assert_eq!((paid[0].payment.as_deref(), paid[0].dest.as_str()), (Some(header().as_str()), "document"));
     let page = stage.browser.page_at(&url).await;
-    assert_eq!(page.run("document.body.innerText").await, "the page that was paid for");
+    assert_eq!(page.text().await, "the page that was paid for");
     // Whoever looks at the page again asks without it, and nothing that runs in the page can read it.
     page.go(&url).await;
-    assert_eq!(page.run("document.body.innerText").await, "pay first");
+    assert_eq!(page.text().await, "pay first");
     assert_eq!(stage.seller.paid().len(), 1);
     assert!(!stage.glue.words().contains(&header()), "{}", stage.glue.words());
 }
@@ -67,7 +67,7 @@ async fn a_page_that_the_browser_has_kept_is_asked_for_again() {
     let mut stage = Stage::set().await;
     let url = stage.seller.url("/kept");
     let page = stage.browser.open(&url).await;
-    assert_eq!(page.run("document.body.innerText").await, "an older page");
+    assert_eq!(page.text().await, "an older page");
     stage.vault.attach(&url, Navigate, Word::Good);
     stage.vault.was_armed().await;
     stage.vault.was_redeemed(&url).await;

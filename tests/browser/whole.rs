@@ -13,7 +13,7 @@ async fn an_agent_has_a_page_paid_for_and_never_sees_the_proof() {
     let mut house = Household::set_up().await;
     let url = house.seller.url("/page?a=1");
     let page = house.browser.open(&url).await;
-    assert_eq!(page.run("document.body.innerText").await, "pay first");
+    assert_eq!(page.text().await, "pay first");
     drop(page);
     let handle = house.prepare(&url).await;
 
@@ -26,8 +26,7 @@ async fn an_agent_has_a_page_paid_for_and_never_sees_the_proof() {
     assert_eq!((&told["outcome"], &told["repeat"]), (&json!("paid"), &json!(false)), "{told}");
     assert!(told["receipt"]["transaction"].is_string(), "{told}");
     let page = house.browser.page_at(&url).await;
-    page.run("new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', done))").await;
-    assert_eq!(page.run("document.body.innerText").await, "the page that was paid for");
+    assert_eq!(page.text().await, "the page that was paid for");
     let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tests/browser-page.png");
     page.picture(&picture).await;
     drop(page);

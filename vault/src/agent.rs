@@ -20,7 +20,7 @@ use bursar_policy::{
     SessionName, Terms,
 };
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 mod attach;
 
@@ -162,7 +162,7 @@ impl AgentConversation {
         blank: Blank,
         judged_under: Digest,
     ) -> Result<AgentReply, Trouble> {
-        let (handle, drawn) = draw(blank)?;
+        let (handle, drawn) = self.draw(blank)?;
         let (guard, rules) = self.judged(&envelope, judged_under)?;
         let errand = guard.errand();
         if errand.method != Method::Get || errand.body.is_some() || !errand.headers.is_empty() {
@@ -179,14 +179,14 @@ impl AgentConversation {
                 self.work = Work::Claimed(claim);
                 Err(Trouble::Refused(reasons))
             }
-            Held::Yes(prepared) => Ok(held(handle, *prepared)),
+            Held::Yes(prepared) => Ok(self.held(handle, *prepared)),
         }
     }
 
     fn hold_again(&mut self, blank: Blank) -> Result<AgentReply, Trouble> {
-        let (handle, drawn) = draw(blank)?;
+        let (handle, drawn) = self.draw(blank)?;
         match std::mem::replace(&mut self.work, Work::Nothing) {
-            Work::Exposed(exposed) => Ok(held(handle, self.vault.ledger.prepare_again(*exposed, drawn)?)),
+            Work::Exposed(exposed) => Ok(self.held(handle, self.vault.ledger.prepare_again(*exposed, drawn)?)),
             other => {
                 self.work = other;
                 Err(trouble(
@@ -195,6 +195,30 @@ impl AgentConversation {
                 ))
             }
         }
+    }
+
+    /// A fresh handle, and what the ledger keeps of it.
+    fn draw(&self, blank: Blank) -> Result<(Handle, Drawn), Trouble> {
+        if !blank.fits_a_header() {
+            return Err(trouble(
+                "blank_too_large",
+                "the payment document is over 48 KiB; refuse such an offer earlier",
+            ));
+        }
+        if !self.vault.draws.has_room(Instant::now()) {
+            return Err(trouble(
+                "too_many_handles",
+                "too many pages were prepared lately; nothing was set aside, prepare this one in ten minutes",
+            ));
+        }
+        let handle = Handle::from_random(random()?);
+        let drawn = Drawn { digest: handle.digest(), blank };
+        Ok((handle, drawn))
+    }
+
+    fn held(&self, handle: Handle, Prepared { receipt, expires_in_s }: Prepared) -> AgentReply {
+        self.vault.draws.note(Instant::now());
+        AgentReply::Held { handle, expires_in_s, receipt }
     }
 
     /// The claim of this connection and the rules in force, which are those that the asker judged under.
@@ -449,20 +473,6 @@ fn ask(terms: Terms, envelope: String, payer: Address) -> Result<Ask, Trouble> {
         approval: ApprovalId::from_random(random()?),
         nonce: random()?,
     })
-}
-
-/// A fresh handle, and what the ledger keeps of it.
-fn draw(blank: Blank) -> Result<(Handle, Drawn), Trouble> {
-    if !blank.fits_a_header() {
-        return Err(trouble("blank_too_large", "the payment document is over 48 KiB; refuse such an offer earlier"));
-    }
-    let handle = Handle::from_random(random()?);
-    let drawn = Drawn { digest: handle.digest(), blank };
-    Ok((handle, drawn))
-}
-
-fn held(handle: Handle, Prepared { receipt, expires_in_s }: Prepared) -> AgentReply {
-    AgentReply::Held { handle, expires_in_s, receipt }
 }
 
 fn trouble(code: &'static str, message: &str) -> Trouble {

@@ -134,6 +134,17 @@ impl Chair {
         &self.session
     }
 
+    /// Goes on to something else: what it was given before it does not make any more.
+    pub(crate) fn go_on(&self) {
+        let mut seats = self.desk.lock();
+        let tasks = seats.get_mut(&self.session).into_iter().flat_map(|seat| seat.tasks.iter_mut());
+        for task in tasks.filter(|task| matches!(task.stage, Stage::Given | Stage::Armed | Stage::Redeemed)) {
+            task.stage = Stage::Over;
+        }
+        drop(seats);
+        self.desk.changed.notify_all();
+    }
+
     /// The next payment to make, waiting up to `patience` for one.
     pub(crate) fn next(&self, patience: Duration) -> Option<Attach> {
         let until = Instant::now().checked_add(patience);
@@ -222,6 +233,24 @@ mod tests {
             assert!(desk.post(&session, attach(byte)));
         }
         assert_eq!(chair.next(Duration::ZERO), Some(attach(1)), "the oldest is forgotten");
+    }
+
+    #[test]
+    fn a_glue_that_goes_on_makes_no_longer_what_it_was_given_and_may_be_given_it_again() {
+        let desk = Arc::new(Desk::default());
+        let session = SessionName::default();
+        let chair = desk.sit(&session).unwrap();
+        let digest = attach(1).handle.digest();
+        for stage in [Stage::Given, Stage::Armed, Stage::Redeemed] {
+            assert!(desk.post(&session, attach(1)));
+            assert!(chair.next(Duration::ZERO).is_some(), "{stage:?}");
+            assert!(chair.say(&digest, stage));
+            chair.go_on();
+            assert_eq!(desk.wait(&session, &digest, |_| true, Duration::ZERO), Some(Stage::Over));
+        }
+        assert!(desk.post(&session, attach(1)));
+        chair.go_on();
+        assert!(chair.next(Duration::ZERO).is_some(), "what it was not told of yet is still to be made");
     }
 
     #[test]

@@ -81,10 +81,8 @@ impl GlueConversation {
 
     fn next(&mut self) -> Result<GlueReply, Trouble> {
         let chair = greeted(self.chair.as_ref())?;
-        if let Some((handle, reservation)) = self.redeemed.take() {
-            drop(reservation);
-            chair.say(&handle, Stage::Over);
-        }
+        drop(self.redeemed.take());
+        chair.go_on();
         let until = Instant::now().checked_add(IDLE);
         while until.is_some_and(|until| Instant::now() < until) {
             if let Some(attach) = chair.next(LOOK) {

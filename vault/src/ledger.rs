@@ -125,8 +125,8 @@ impl Ledger {
     }
 
     /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted, except what
-    /// was only held: its handles are over. A ledger
-    /// that is older than it was, put back from a copy, starts latched.
+    /// was only held: its handles are over. A ledger that is older than it was, put back from a copy, starts latched, and
+    /// there what was held stays counted too: nobody knows what became of it.
     ///
     /// # Errors
     ///
@@ -144,6 +144,7 @@ impl Ledger {
         if let Some(reason) = mark.hold(&conn, &found.head)? {
             shared.latch.shut(reason.to_owned());
         }
+        let is_current = mark.set_back().is_none();
         let ledger = Self {
             writer: Writer::start(conn, place.clone(), Arc::clone(&shared), mark)?,
             shared,
@@ -155,7 +156,9 @@ impl Ledger {
             _lock: lock,
         };
         ledger.note(Event::new(EventKind::Opened, concat!("bursar-vault ", env!("CARGO_PKG_VERSION"))));
-        ledger.end_handles();
+        if is_current {
+            ledger.end_handles();
+        }
         Ok(ledger)
     }
 

@@ -35,6 +35,7 @@ mod agent;
 pub mod by_hand;
 pub mod client;
 mod desk;
+mod draws;
 mod glue;
 mod operator;
 pub mod process;

@@ -2,6 +2,7 @@
 
 use crate::chain::Watch;
 use crate::desk::Desk;
+use crate::draws::Draws;
 use crate::guarded;
 use crate::ledger::{Checkpointed, Ledger, LedgerFault, When};
 use crate::passphrase::PassphraseFault;
@@ -22,6 +23,7 @@ pub(crate) struct Vault {
     pub(crate) watch: Watch,
     pub(crate) secrets: SecretStore,
     pub(crate) desk: Arc<Desk>,
+    pub(crate) draws: Draws,
     rules: RwLock<Arc<RulesFile>>,
     ending: Mutex<Option<Ended>>,
     ended: Condvar,
@@ -49,6 +51,7 @@ impl Vault {
             wallet,
             watch,
             desk: Arc::default(),
+            draws: Draws::default(),
             rules: RwLock::new(Arc::new(rules)),
             ending: Mutex::new(None),
             ended: Condvar::new(),

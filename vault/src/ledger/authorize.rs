@@ -155,9 +155,9 @@ impl Ledger {
         let counted = self.writer.ask(move |tx| {
             if !tx.latched {
                 sweep::due(tx)?;
-            }
-            if let Some(earlier) = rows::by_identity(tx.conn, &case.identity)? {
-                handle::close_of(tx, &earlier)?;
+                if let Some(earlier) = rows::by_identity(tx.conn, &case.identity)? {
+                    handle::close_of(tx, &earlier)?;
+                }
             }
             let state = match purpose {
                 Purpose::Sign => RowState::Exposed,

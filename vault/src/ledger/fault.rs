@@ -112,7 +112,9 @@ pub enum LedgerFault {
         path: PathBuf,
     },
     /// What can be read of it is not enough.
-    #[error("the ledger cannot be rebuilt ({detail}); restore a backup with `bursar restore`")]
+    #[error(
+        "the ledger cannot be rebuilt ({detail}); move it and the files that begin with its name away, and run `bursar restore` with a backup"
+    )]
     BeyondRepair {
         /// What is missing.
         detail: String,
@@ -124,7 +126,7 @@ pub enum LedgerFault {
         path: PathBuf,
     },
     /// A restore would set the ledger back.
-    #[error("the ledger at `{shown}` has gone as far as event {here}, and the backup as far as {there}; a backup takes the place of a lost ledger only, so nothing was done", shown = .path.display())]
+    #[error("the ledger at `{shown}` has gone as far as event {here}, and the backup as far as {there}; a backup takes the place of a lost ledger only, so nothing was done; one that `bursar ledger recover` cannot rebuild has to be moved away first", shown = .path.display())]
     NotOlder {
         /// The ledger that is here.
         path: PathBuf,

@@ -117,7 +117,8 @@ pub enum Unredeemable {
     /// It is for another page.
     #[error("the handle is for another page; origin, path and query must be those that were prepared")]
     OtherPage,
-    /// The rules tag the payment differently by now, so that it would count under other limits than it was held under.
+    /// The rules tag or price the payment differently by now, so that it would count under other limits, or as other money,
+    /// than it was held under.
     #[error("the operator changed the rules meanwhile; call prepare_browser_payment again")]
     OtherRules,
 }
@@ -306,12 +307,14 @@ fn redeem(tx: &Tx<'_>, who: &Redeemer, rules: &Rules) -> Result<Answer<Step>, Le
         Ok(found) => found,
         Err(why) => return Ok(Answer::AtOnce(Step::Not(why))),
     };
-    if row.state == RowState::Exposed {
+    if row.state != RowState::Held {
         let shut = standing::shut(tx, &row.session)?;
         if !shut.is_empty() {
             return Ok(Answer::AtOnce(Step::Refused(shut)));
         }
-        if row.signature.is_none() || row.is_answered() || row.valid_before <= tx.now_s {
+        // The same payment may have been answered over the wire, or have run out, since the handle was drawn.
+        let waits = row.state == RowState::Exposed && row.signature.is_some() && !row.is_answered();
+        if !waits || row.valid_before <= tx.now_s {
             return Ok(Answer::AtOnce(Step::Not(Unredeemable::Expired)));
         }
     } else {
@@ -320,7 +323,7 @@ fn redeem(tx: &Tx<'_>, who: &Redeemer, rules: &Rules) -> Result<Answer<Step>, Le
             Ok(admitted) => admitted,
             Err(reasons) => return Ok(Answer::AtOnce(Step::Refused(reasons))),
         };
-        if admitted.facts().tags != row.tags {
+        if *admitted.facts() != row.facts() {
             return Ok(Answer::AtOnce(Step::Not(Unredeemable::OtherRules)));
         }
         let timeout_s = row.terms.max_timeout_s;
@@ -412,6 +415,20 @@ pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
 /// Ends every open handle, for this reason, and gives back what is held.
 pub(super) fn end_every(tx: &Tx<'_>, why: &str) -> Result<(), LedgerFault> {
     list(tx.conn, EVERY_OPEN, [])?.iter().try_for_each(|kept| close(tx, kept, why))
+}
+
+/// Counts everything that is held as if its handle had been redeemed at the last moment, and ends every handle: in books
+/// that go on from an older state, a row that says held proves nothing.
+pub(super) fn presume_redeemed(tx: &Tx<'_>) -> Result<(), LedgerFault> {
+    for kept in list(tx.conn, EVERY_OPEN, [])? {
+        let mut payment = payment_of(tx, &kept)?;
+        if payment.state == RowState::Held {
+            payment.valid_before = payment.valid_before.saturating_add(HANDLE_LIFE_S);
+            expose(tx, &payment)?;
+        }
+        end(tx, &kept, "over")?;
+    }
+    Ok(())
 }
 
 /// Ends an open handle. What was only held is given back: nobody was ever asked to sign it, which the row itself proves,

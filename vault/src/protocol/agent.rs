@@ -40,7 +40,8 @@ pub enum AgentAsk {
         rules: Digest,
     },
     /// Asks for the money of the claimed errand to be set aside for a browser: like `Authorize`, but nothing is signed
-    /// until the handle is redeemed on the glue socket. The errand is a plain `GET`. The claim ends with it.
+    /// until the handle is redeemed on the glue socket. The errand is a plain `GET`. The claim ends with it, and is kept
+    /// with a fault, such as `too_many_handles`.
     Hold {
         /// The terms as trusted code rebuilt them.
         terms: Terms,

@@ -25,7 +25,7 @@ pub enum GlueAsk {
         session: Option<SessionName>,
     },
     /// Asks for the next payment to make. The answer is held back until there is one, for about 20 seconds; then it is
-    /// `Idle`, and the glue asks again. What was redeemed before and not reported is no longer waited for.
+    /// `Idle`, and the glue asks again. What it was given before and did not report or refuse is no longer waited for.
     Next,
     /// The glue is ready to put the header onto the request. Answered with `Noted`.
     Armed {

@@ -83,6 +83,33 @@ fn waiting_for_the_browser_ends_when_the_glue_is_ready() {
 }
 
 #[test]
+fn what_a_glue_gave_up_is_given_to_it_again() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let (agent, glue) = (sandbox.agent(), sandbox.glue());
+    let handle = agent.prepare("page?id=1", 5);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| agent.attach(&handle, PageOpening::Wait));
+        glue.next().unwrap().unwrap();
+        glue.armed(&handle).unwrap();
+        assert_eq!(waiting.join().unwrap().how, AttachedHow::Armed);
+    });
+    assert_eq!(code(glue.redeem(&handle, "https://api.example.com/other")), "wrong_url");
+    // It lets the page load without, and goes on.
+    std::thread::scope(|scope| {
+        let again = scope.spawn(|| {
+            let given = glue.next().unwrap().expect("it is asked for again");
+            glue.armed(&given.handle).unwrap();
+            given.handle
+        });
+        while !again.is_finished() {
+            agent.attach(&handle, PageOpening::Wait);
+        }
+        assert_eq!(again.join().unwrap(), handle);
+    });
+    glue.redeem(&handle, PAGE).unwrap();
+}
+
+#[test]
 fn without_a_glue_or_with_one_that_cannot_the_handle_survives() {
     let (sandbox, _running) = Sandbox::with_a_dollar();
     let agent = sandbox.agent();
@@ -255,6 +282,29 @@ fn a_glue_has_no_other_rights_and_nobody_else_has_its() {
     assert_eq!(told(&greeted(sandbox.profile.operator_sock(), &operator), &redeem), "bad_frame");
     let stream = UnixStream::connect(sandbox.profile.glue_sock()).unwrap();
     assert_eq!(told(&stream, &redeem), "out_of_order", "without a hello");
+}
+
+#[test]
+fn a_flood_of_prepared_pages_fills_no_disk_and_keeps_nobody_from_buying() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    for _page in 0..60 {
+        agent.prepare("page?id=1", 5);
+    }
+    assert!(matches!(agent.claim(&errand("page?id=1")), Claimed::New));
+    assert_eq!(agent.code(&hold(terms(5))), "too_many_handles");
+    assert_eq!(sandbox.operator().spent(), "0.05 USD", "the last one is good still");
+    assert!(matches!(agent.ask(&authorize(terms(5))), AgentReply::Authorized(_)), "the claim was kept");
+    assert!(matches!(agent.ask(&AgentAsk::Report(delivered())), AgentReply::Reported { .. }));
+    let other = sandbox.agent();
+    assert!(matches!(other.claim(&errand("b")), Claimed::New));
+    other.ask(&authorize(terms(5)));
+    drop(other);
+    let mut claimed = agent.claim(&errand("b"));
+    while !matches!(claimed, Claimed::Resend(_)) {
+        claimed = agent.claim(&errand("b"));
+    }
+    assert_eq!(agent.code(&AgentAsk::HoldAgain { blank: blank() }), "too_many_handles");
 }
 
 #[test]

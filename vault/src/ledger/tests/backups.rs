@@ -72,6 +72,20 @@ fn a_backup_of_a_running_ledger_comes_back_with_its_open_payments_spent_and_its_
 }
 
 #[test]
+fn money_that_is_held_for_a_host_never_paid_before_is_in_a_backup_too() {
+    let mut world = World::new("", "10 USD");
+    world.hold(errand("first"), 3 * CENT).unwrap();
+    let backup = back_up(&world, "one.age");
+    lose(&world);
+    world.close();
+    let begun = restore(&world, &backup).unwrap();
+    assert_eq!((begun.payments, begun.counted), (1, 1));
+    world.reopen();
+    assert_eq!(world.spent(), money("0.03 USD"));
+    world.ledger().verify().unwrap();
+}
+
+#[test]
 fn a_backup_takes_the_place_of_an_earlier_state_only_and_that_is_kept() {
     let mut world = World::new("", "10 USD");
     world.buy(errand("a"), CENT);

@@ -8,6 +8,8 @@ use bursar_policy::errand::SessionId;
 use bursar_policy::quoted::Quoted;
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
+use bursar_policy::rules::draft::Setting;
+use bursar_policy::terms::Terms;
 
 use super::world::{
     CENT, LIFE_S, PAYER, REPEAT_S, World, answer, drawn, errand, money, named, redeemer, rules_with, settled, silence,
@@ -157,6 +159,36 @@ fn everything_is_asked_again_when_a_handle_is_redeemed() {
     let tagged = with("", "[[payee]]\naddress = \"0x2222222222222222222222222222222222222222\"\ntags = [\"news\"]");
     assert_eq!(not(under(&world, handle, "a", &tagged)), Unredeemable::OtherRules);
     assert_eq!(world.kinds().get("exposed"), None, "none of these used it up");
+    drop(first(world.redeem(handle, "a")));
+}
+
+#[test]
+fn money_that_is_worth_something_else_by_now_is_not_let_go() {
+    let contract = "0x1c7d4b196cb0c7b01d743fbc6116a902379c7239";
+    let rules = |decimals: u8| -> Arc<Rules> {
+        let text = format!(
+            "[payment]\nmax_per_payment = \"1.00 USD\"\nnetworks = [\"eip155:11155111\"]\n\
+             assets = [\"eip155:11155111/erc20:{contract}\"]\nallow_any_recipient = true\nallow_any_host = true\n\
+             [[asset]]\nid = \"eip155:11155111/erc20:{contract}\"\nsymbol = \"PLAY\"\ndecimals = {decimals}\n\
+             currency = \"USD\"\neip712_name = \"Play\"\neip712_version = \"1\"\n"
+        );
+        Arc::new(Rules::new(toml::from_str(&text).unwrap(), Setting::Sandbox).unwrap())
+    };
+    let mut world = world();
+    world.rules = rules(6);
+    let play = Terms {
+        chain: "eip155:11155111".parse().unwrap(),
+        asset: contract.parse().unwrap(),
+        domain_name: "Play".to_owned(),
+        domain_version: "1".to_owned(),
+        ..terms(CENT)
+    };
+    let (guard, ask) = (world.new_claim(errand("a")), world.ask(play));
+    let drawn = drawn(&ask.payment);
+    let handle = drawn.digest;
+    assert!(matches!(world.ledger().hold(guard, ask, drawn, &world.rules).unwrap(), Held::Yes(_)));
+    assert_eq!(world.spent(), money("0.01 USD"));
+    assert_eq!(not(under(&world, handle, "a", &rules(4))), Unredeemable::OtherRules, "a dollar, and a cent is counted");
     drop(first(world.redeem(handle, "a")));
 }
 
@@ -313,6 +345,27 @@ fn an_old_payment_is_not_offered_again_frozen_answered_or_run_out() {
     world.ledger().report(&reservation, report, world.rules.breaker()).unwrap();
     drop(reservation);
     assert_eq!(not(world.redeem(handle, "a")), Unredeemable::Expired, "the seller answered");
+}
+
+#[test]
+fn a_handle_of_a_payment_that_is_settled_is_over_and_shuts_nothing() {
+    let limit = "[[limit]]\nscope = \"all\"\nwindow = \"day\"\ntime_zone = \"UTC\"\nmax = \"1.00 USD\"";
+    let world = World::new(limit, "10 USD");
+    world.time.pass(86_400 - world.time.now_s() % 86_400 - 30);
+    let reservation = world.authorize(errand("a"), CENT).unwrap();
+    world.sign(&reservation);
+    let fresh = drawn(reservation.payment());
+    let handle = fresh.digest;
+    world.ledger().prepare_again(reservation, fresh).unwrap();
+    let Claim::Resend { reservation, .. } = world.claim(errand("a")) else { panic!("no resend") };
+    world.settle(&reservation);
+    drop(reservation);
+    // It was bought over the wire meanwhile, on a day that is over.
+    world.time.pass(60);
+    let redeemed = world.ledger().redeem(&redeemer(handle, "a"), &world.rules, Duration::ZERO);
+    assert!(matches!(redeemed, Ok(Redeemed::Not(Unredeemable::Expired))), "{redeemed:?}");
+    assert_eq!(world.ledger().latched(), None);
+    world.ledger().verify().unwrap();
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Damaged ledgers: what can be rebuilt is rebuilt whole, what cannot is left as it is.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use rusqlite::Connection;
 
 use super::world::{CENT, World, errand, money, place};
-use crate::ledger::{Begun, Inspector, LedgerFault, Lock};
+use crate::ledger::{Begun, HANDLE_LIFE_S, Inspector, LedgerFault, Lock, Redeemed, RowState};
 use crate::protocol::{ChainProof, ChainVerdict};
 
 fn file(world: &World) -> PathBuf {
@@ -162,6 +163,60 @@ fn a_ledger_that_lost_its_write_ahead_log_goes_on_by_hand_only() {
     world.reopen();
     assert_eq!(world.ledger().latched(), None);
     assert!(world.ledger().sessions().unwrap().iter().all(|session| session.closed));
+}
+
+/// A ledger that was put back from before a handle was redeemed and signed for, as it is opened.
+fn put_back_to_before_a_handle_was_redeemed() -> World {
+    let mut world = World::new("", "10 USD");
+    let (handle, _) = world.hold(errand("a"), CENT).unwrap();
+    world.ledger().flush().unwrap();
+    let wal = file(&world).with_extension("sqlite-wal");
+    let early = (fs::read(file(&world)).unwrap(), fs::read(&wal).unwrap());
+    let Redeemed::First { reservation, .. } = world.redeem(handle, "a") else { panic!("not redeemed") };
+    world.sign(&reservation);
+    drop(reservation);
+    world.close();
+    super::backups::lose(&world);
+    fs::write(file(&world), early.0).unwrap();
+    fs::write(&wal, early.1).unwrap();
+    for path in [file(&world), wal] {
+        fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
+    }
+    world
+}
+
+#[test]
+fn in_a_ledger_that_was_set_back_what_was_held_stays_counted() {
+    for put_right in [recover_and_reopen, unlatch] {
+        let mut world = put_back_to_before_a_handle_was_redeemed();
+        world.reopen();
+        assert!(world.ledger().latched().is_some());
+        for _ in 0..2 {
+            world.ledger().flush().unwrap();
+            assert_eq!(world.spent(), money("0.01 USD"), "the signature of another time can be cashed");
+            world.time.pass(HANDLE_LIFE_S);
+            world.ledger().sweep().unwrap();
+        }
+        put_right(&mut world);
+        assert_eq!(world.ledger().latched(), None);
+        world.time.pass(1000);
+        world.ledger().sweep().unwrap();
+        assert_eq!(world.spent(), money("0.01 USD"));
+        let states: Vec<RowState> = world.ledger().payments(10, None).unwrap().iter().map(|past| past.state).collect();
+        assert_eq!(states, [RowState::PresumedSpent]);
+        world.ledger().verify().unwrap();
+    }
+}
+
+fn recover_and_reopen(world: &mut World) {
+    world.close();
+    recover(world).unwrap();
+    world.reopen();
+    unlatch(world);
+}
+
+fn unlatch(world: &mut World) {
+    world.ledger().unlatch().unwrap();
 }
 
 #[test]

@@ -91,18 +91,22 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
 }
 
 /// Takes away what version 4 added.
-const BACK_TO_VERSION_3: &str = "DROP TRIGGER payment_held_ends; DROP TABLE handle; DROP TRIGGER payment_lapses;
-    DROP TABLE proof; DROP TABLE returned; DROP TABLE unproved; DROP TABLE audit; PRAGMA user_version = 3";
+fn as_version_3_left_it(file: &Path) {
+    let later = "DROP TRIGGER payment_held_ends; DROP TABLE handle; DROP TRIGGER payment_lapses; DROP TABLE proof;
+        DROP TABLE returned; DROP TABLE unproved; DROP TABLE audit; PRAGMA user_version = 3";
+    Connection::open(file).unwrap().execute_batch(later).unwrap();
+}
+
+fn laid_down_as_version_3(dir: &Path) {
+    let file = laid_down(dir);
+    drop(open(dir).unwrap());
+    as_version_3_left_it(&file);
+}
 
 #[test]
 fn version_3_opens_and_balances_and_money_can_be_held_on_it() {
     let dir = tempfile::tempdir().unwrap();
-    let file = laid_down(dir.path());
-    drop(open(dir.path()).unwrap());
-    // As version 3 left it: without what version 4 added.
-    let conn = Connection::open(&file).unwrap();
-    conn.execute_batch(BACK_TO_VERSION_3).unwrap();
-    drop(conn);
+    laid_down_as_version_3(dir.path());
     for _opening in 0..2 {
         let ledger = open(dir.path()).unwrap();
         assert_eq!(ledger.verify().unwrap().payments, 4);
@@ -124,9 +128,7 @@ fn version_3_opens_and_balances_and_money_can_be_held_on_it() {
 #[test]
 fn version_3_opens_in_the_first_epoch_and_without_a_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
-    let file = laid_down(dir.path());
-    drop(open(dir.path()).unwrap());
-    Connection::open(&file).unwrap().execute_batch(BACK_TO_VERSION_3).unwrap();
+    laid_down_as_version_3(dir.path());
     assert!(matches!(Inspector::open(&place(dir.path())), Err(LedgerFault::Older { .. })), "looking changes nothing");
     for _opening in 0..2 {
         let books = open(dir.path()).unwrap().verify().unwrap();
@@ -154,10 +156,7 @@ fn version_3_opens_and_its_payments_can_be_proved() {
     let settled = world.buy(errand("a"), CENT).payment;
     drop(world.authorize(errand("b"), CENT).unwrap());
     world.close();
-    // As version 3 left it: without what version 4 added.
-    let conn = Connection::open(place(world.dir.path()).file).unwrap();
-    conn.execute_batch(BACK_TO_VERSION_3).unwrap();
-    drop(conn);
+    as_version_3_left_it(&place(world.dir.path()).file);
     for _opening in 0..2 {
         world.reopen();
         world.ledger().verify().unwrap();

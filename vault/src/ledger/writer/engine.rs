@@ -233,14 +233,14 @@ impl Engine {
         let jumped = self.shared.clock.read().trust != Trust::Steady;
         let confirmed = self.shared.clock.confirm().ok_or(LedgerFault::NoClock)?;
         let transaction = conn.unchecked_transaction()?;
-        let mut head = unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
         if let Some(set_back) = self.mark.set_back() {
-            // What was paid out of them since is not known: a person opens new ones, knowing that.
+            // What was paid out of sessions since, and for handles, is not known: a person opens new ones, knowing that.
             let now_s = self.shared.clock.read().now_s;
             let tx = Tx { conn: &transaction, now_s, latched: true, purse: &self.shared.purse };
+            handle::presume_redeemed(&tx)?;
             session::close_every(&tx, &format!("the ledger was accepted although {set_back}"))?;
-            head = meta::stamp(&transaction, &self.shared.clock.memory())?;
         }
+        let head = unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
         transaction.commit()?;
         self.mark.accept(&head);
         self.shared.latch.open();
