@@ -83,6 +83,11 @@ try {
     }
   }
 
+  if (!values.smoke) {
+    show(found, SIZE);
+    floors(under);
+  }
+
   const carrier = await started(new BursarBuyer(values.bursar, seller, "max_body = \"256 MiB\"\ncontent = \"file\""));
   const big = { bursar: [], curl: [] };
   for (let round = 0; round < (values.smoke ? 1 : 5); round += 1) {
@@ -101,8 +106,6 @@ try {
   }
   console.log(`${sold} purchases, each paid once`);
   if (!values.smoke) {
-    show(found, SIZE);
-    floors(under);
     compare(found, under, big, SIZE);
   }
 } finally {

@@ -6,7 +6,7 @@ const median = (numbers) => at(numbers, 0.5);
 const ms = (number) => `${number.toFixed(2)} ms`;
 
 function row(name, ...cells) {
-  console.log(`${name.padEnd(30)}${cells.map((cell) => String(cell).padStart(15)).join("")}`);
+  console.log([name.padEnd(30), ...cells.map((cell) => String(cell).padStart(14))].join(" "));
 }
 
 /** A second's purchases in the median crowd. */
@@ -40,15 +40,15 @@ export function compare(found, under, big, size) {
   const own = median(ours.ms);
   const allowed = median(bare.ms) + median(under.commit) + 1;
   const rate = (times) => (size.big * 1000) / median(times);
-  const goal = (held, name, what) => row(name, held ? "held" : "MISSED", `   ${what}`);
+  const goal = (held, name, what) => row(name, held ? "held" : "MISSED", what);
   console.log("\ngoals");
   goal(own <= median(theirs.ms), "no slower than @x402/fetch", `${ms(own)} against ${ms(median(theirs.ms))}`);
   goal(own <= allowed, "x402-reqwest + commit + 1 ms", `${ms(own)} against ${ms(allowed)}`);
   const share = cpu(ours) / cpu(theirs);
-  goal(share <= 1 / 5, "a fifth of its processor time", `1/${(1 / share).toFixed(1)} (the aim is a tenth)`);
+  goal(share <= 1 / 5, "a fifth of its processor time", `${share.toFixed(2)} of it (the aim is a tenth)`);
   const times = crowded(ours, size) / crowded(theirs, size);
   goal(3 <= times, "3 times its throughput", `${times.toFixed(1)} times`);
   const speed = rate(big.bursar) / rate(big.curl);
   goal(0.8 <= speed, `${size.big} MiB: 80% of curl`,
-    `${(speed * 100).toFixed(0)}%: ${rate(big.bursar).toFixed(0)} against ${rate(big.curl).toFixed(0)} MiB a second`);
+    `${(speed * 100).toFixed(1)}%: ${rate(big.bursar).toFixed(0)} against ${rate(big.curl).toFixed(0)} MiB a second`);
 }
