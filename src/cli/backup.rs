@@ -12,8 +12,8 @@ use super::{ledger, table, terminal};
 
 /// Write the ledger, without any key, to a file under a passphrase. A vault may go on running.
 ///
-/// The file is an age file (age-encryption.org/v1): `age -d FILE` opens it as well. Keep `keystore.json` and `operator.json`
-/// elsewhere yourself: they are not in it.
+/// The file is an age file (age-encryption.org/v1): `age -d FILE` opens it as well. Keep `keystore.json`, `operator.json`
+/// and `secrets.json` elsewhere yourself: they are not in it.
 #[derive(Debug, Args)]
 pub(super) struct Backup {
     /// The file to make, for you alone; one that is there already is left alone
@@ -42,7 +42,9 @@ impl Backup {
                 let (payments, events) = (books.payments, books.events);
                 let file = self.file.display();
                 table::say(&format!("Wrote {file}: {payments} payments and {events} events, head {}.", books.head))?;
-                table::say("It holds no key. Keep `keystore.json` and `operator.json` elsewhere yourself.")?;
+                table::say(
+                    "It holds no key. Keep `keystore.json`, `operator.json` and `secrets.json` elsewhere yourself.",
+                )?;
                 Ok(Exit::Done)
             }
             Err(stop) => {
