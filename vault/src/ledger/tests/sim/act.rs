@@ -18,6 +18,8 @@ pub(super) enum Act {
     Close { session: usize },
     /// A client claims a purchase, in a slot of its own if it gets it.
     Claim { want: Want },
+    /// Somebody claims what one of the last payments or questions was for.
+    Again { which: usize },
     /// The holder of a claim asks to pay so much; `quoted` with the last quote for it.
     Authorize { slot: usize, cents: u128, quoted: bool },
     /// The same with the nonce of an earlier payment, as no good source of randomness ever draws it.
@@ -126,8 +128,10 @@ impl Dice {
         self.among(1, many) == 1
     }
 
+    /// Few prices, so that one that was quoted or approved is asked again.
     fn cents(&mut self) -> u128 {
-        u128::from(if self.one_in(4) { self.among(16, 40) } else { self.among(1, 15) })
+        const PRICES: [u128; 6] = [1, 4, 8, 12, 18, 30];
+        PRICES[self.small(6)]
     }
 
     fn want(&mut self) -> Want {
@@ -153,19 +157,20 @@ impl Dice {
     /// What makes a step of a purchase or concerns one; nothing that ends the process.
     fn step(&mut self) -> Act {
         let slot = self.index();
-        match self.among(0, 59) {
-            0..=14 => Act::Claim { want: self.want() },
-            15..=25 => Act::Authorize { slot, cents: self.cents(), quoted: self.one_in(8) },
-            26 => Act::SameNonce { slot, cents: self.cents() },
-            27..=30 => Act::Hold { slot, cents: self.cents() },
-            31..=38 => Act::Sign { slot, other: self.one_in(6) },
-            39 => Act::Void { slot },
-            40..=46 => Act::Report { slot, word: self.word() },
-            47..=48 => Act::Leave { slot },
-            49..=52 => Act::Redeem { which: slot, right: !self.one_in(5) },
-            53..=54 => Act::Quote { want: self.want(), cents: self.cents() },
-            55..=57 => Act::Answer { which: slot, yes: !self.one_in(4), life_s: self.among(30, 900) },
-            58 => Act::Sweep,
+        match self.among(0, 69) {
+            0..=13 => Act::Claim { want: self.want() },
+            14..=19 => Act::Again { which: slot },
+            20..=32 => Act::Authorize { slot, cents: self.cents(), quoted: self.one_in(8) },
+            33 => Act::SameNonce { slot, cents: self.cents() },
+            34..=37 => Act::Hold { slot, cents: self.cents() },
+            38..=46 => Act::Sign { slot, other: self.one_in(6) },
+            47 => Act::Void { slot },
+            48..=53 => Act::Report { slot, word: self.word() },
+            54..=57 => Act::Leave { slot },
+            58..=61 => Act::Redeem { which: slot, right: !self.one_in(5) },
+            62 => Act::Quote { want: self.want(), cents: self.cents() },
+            63..=67 => Act::Answer { which: slot, yes: !self.one_in(3), life_s: self.among(30, 900) },
+            68 => Act::Sweep,
             _ => Act::Close { session: self.small(3) },
         }
     }

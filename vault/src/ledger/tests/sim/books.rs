@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bursar_policy::errand::{ApprovalId, PaymentId, QuoteId, SessionId};
 
 use super::act::Word;
-use crate::ledger::{APPROVALS_WAITING_MAX, EXPIRY_MARGIN_S, HANDLE_LIFE_S, QUOTE_LIFE_S, RowState};
+use super::word::{Question, Quoted, Said};
+use crate::ledger::{EXPIRY_MARGIN_S, HANDLE_LIFE_S, RowState};
 
 /// How long a finished purchase without a purchase id answers for an identical call.
 pub(super) const REPEAT_S: u64 = super::super::world::REPEAT_S;
@@ -26,7 +27,7 @@ pub(super) struct Purchase {
 }
 
 impl Purchase {
-    fn is_same_request(&self, other: &Self) -> bool {
+    pub(super) fn is_same_request(&self, other: &Self) -> bool {
         (self.session, self.host, self.path) == (other.session, other.host, other.path)
     }
 }
@@ -122,35 +123,6 @@ pub(super) struct Opened {
     pub(super) closed: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
-    Nothing,
-    Yes,
-    No,
-    Used(usize),
-    Over,
-}
-
-/// A purchase before a person.
-#[derive(Clone, Debug)]
-pub(super) struct Question {
-    pub(super) id: ApprovalId,
-    pub(super) purchase: Purchase,
-    pub(super) cents: u128,
-    pub(super) said: Said,
-    asked_s: u64,
-    decided_s: u64,
-    ends_s: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Quoted {
-    id: QuoteId,
-    purchase: Purchase,
-    cents: u128,
-    ends_s: u64,
-}
-
 /// What an identical call finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -173,7 +145,7 @@ pub(super) struct Books {
     pub(super) lines: Vec<Line>,
     pub(super) sessions: Vec<Opened>,
     pub(super) questions: Vec<Question>,
-    quotes: Vec<Quoted>,
+    pub(super) quotes: Vec<Quoted>,
     orders: BTreeMap<(usize, u8), (usize, usize)>,
     last_s: BTreeMap<(Whose, usize), u64>,
     pub(super) frozen: bool,
@@ -280,7 +252,7 @@ impl Books {
     }
 
     /// Everything that stands against a payment; nothing where it may be made.
-    fn against(&self, purchase: Purchase, cents: u128, law: &Law, now_s: u64, own: Option<usize>) -> Codes {
+    pub(super) fn against(&self, purchase: Purchase, cents: u128, law: &Law, now_s: u64, own: Option<usize>) -> Codes {
         let mut codes = self.shut(purchase.session, now_s);
         let (spent, _) = self.sum(Whose::Session, purchase.session, Back::Ever, now_s, own);
         if !codes.contains("no_session") && self.sessions[purchase.session].cents < spent + cents {
@@ -310,23 +282,6 @@ impl Books {
             codes.insert("needs_approval");
         }
         codes
-    }
-
-    fn said(&self, purchase: Purchase, cents: u128, now_s: u64, own: Option<usize>) -> Said {
-        match self.open_question(purchase, cents, now_s) {
-            Some(at) => self.questions[at].said,
-            None => {
-                let used = |question: &&Question| own.is_some_and(|own| question.said == Said::Used(own));
-                self.questions.iter().find(used).map_or(Said::Nothing, |question| question.said)
-            }
-        }
-    }
-
-    fn open_question(&self, purchase: Purchase, cents: u128, now_s: u64) -> Option<usize> {
-        self.questions.iter().position(|question| {
-            let same = question.purchase.is_same_request(&purchase) && question.cents == cents;
-            same && question.is_open() && now_s < question.ends_s
-        })
     }
 
     pub(super) fn claim(&mut self, purchase: Purchase, in_flight: bool, now_s: u64) -> Found {
@@ -398,28 +353,6 @@ impl Books {
         if line.drawn_s.take().is_some() && line.state == RowState::Held {
             (line.state, line.ended_s) = (RowState::Voided, Some(now_s));
         }
-    }
-
-    fn question(&mut self, purchase: Purchase, cents: u128, id: &ApprovalId, life_s: u64, now_s: u64) -> &'static str {
-        if self.open_question(purchase, cents, now_s).is_some() {
-            return "needs_approval";
-        }
-        for earlier in self.questions.iter_mut().filter(|earlier| earlier.purchase.is_same_request(&purchase)) {
-            if earlier.said == Said::Nothing {
-                earlier.said = Said::Over;
-            }
-        }
-        let waits = |question: &&Question| {
-            let open = question.said == Said::Nothing && now_s < question.ends_s;
-            open && question.purchase.session == purchase.session
-        };
-        if usize::try_from(APPROVALS_WAITING_MAX).unwrap() <= self.questions.iter().filter(waits).count() {
-            return "too_many_approvals";
-        }
-        let ends_s = (now_s + life_s).min(self.sessions[purchase.session].ends_s);
-        let said = Said::Nothing;
-        self.questions.push(Question { id: id.clone(), purchase, cents, said, asked_s: now_s, decided_s: 0, ends_s });
-        "needs_approval"
     }
 
     /// A payment is counted, and the word of a person used up.
@@ -499,51 +432,6 @@ impl Books {
         let line = &mut self.lines[at];
         (line.state, line.ends_s) = (RowState::Exposed, now_s + line.life_s);
         (line.drawn_s, line.redeemed, line.exposed) = (None, true, true);
-    }
-
-    pub(super) fn quote(&self, purchase: Purchase, cents: u128, law: &Law, now_s: u64) -> Verdict {
-        let codes = self.against(purchase, cents, law, now_s, None);
-        if codes.is_empty() { Verdict::Yes } else { Verdict::No(codes) }
-    }
-
-    pub(super) fn keep_quote(&mut self, id: QuoteId, purchase: Purchase, cents: u128, now_s: u64) {
-        self.quotes.retain(|quote| now_s < quote.ends_s);
-        self.quotes.push(Quoted { id, purchase, cents, ends_s: now_s + QUOTE_LIFE_S });
-    }
-
-    pub(super) fn last_quote(&self) -> Option<QuoteId> {
-        self.quotes.last().map(|quote| quote.id.clone())
-    }
-
-    fn wrong_quote(&self, id: &QuoteId, purchase: Purchase, cents: u128, now_s: u64) -> Option<&'static str> {
-        let found = self.quotes.iter().find(|quote| quote.id == *id && now_s < quote.ends_s);
-        match found.filter(|quote| quote.purchase.is_same_request(&purchase)) {
-            None => Some("quote_unknown"),
-            Some(quote) if quote.cents == cents => None,
-            Some(_) => Some("quote_changed"),
-        }
-    }
-
-    /// Whether a person's word is taken; `None` when the question is over.
-    pub(super) fn answer(&mut self, at: usize, yes: bool, life_s: u64, now_s: u64) -> bool {
-        let session_ends_s = self.sessions[self.questions[at].purchase.session].ends_s;
-        let (latched, question) = (self.latched, &mut self.questions[at]);
-        let open = question.is_open() && now_s < question.ends_s;
-        let taken =
-            if yes { open && !latched && question.said == Said::Nothing } else { open && question.said != Said::No };
-        if taken {
-            if question.said == Said::Nothing {
-                (question.decided_s, question.ends_s) = (now_s, (now_s + life_s).min(session_ends_s));
-            }
-            question.said = if yes { Said::Yes } else { Said::No };
-        }
-        taken
-    }
-}
-
-impl Question {
-    pub(super) const fn is_open(&self) -> bool {
-        matches!(self.said, Said::Nothing | Said::Yes | Said::No)
     }
 }
 
