@@ -20,6 +20,8 @@ pub(super) enum Act {
     Claim { want: Want },
     /// Somebody claims what one of the last payments or questions was for.
     Again { which: usize },
+    /// Whoever was sent to a person asks again, at the same price.
+    Insist { which: usize },
     /// The holder of a claim asks to pay so much; `quoted` with the last quote for it.
     Authorize { slot: usize, cents: u128, quoted: bool },
     /// The same with the nonce of an earlier payment, as no good source of randomness ever draws it.
@@ -157,7 +159,7 @@ impl Dice {
     /// What makes a step of a purchase or concerns one; nothing that ends the process.
     fn step(&mut self) -> Act {
         let slot = self.index();
-        match self.among(0, 69) {
+        match self.among(0, 72) {
             0..=13 => Act::Claim { want: self.want() },
             14..=19 => Act::Again { which: slot },
             20..=32 => Act::Authorize { slot, cents: self.cents(), quoted: self.one_in(8) },
@@ -171,6 +173,7 @@ impl Dice {
             62 => Act::Quote { want: self.want(), cents: self.cents() },
             63..=67 => Act::Answer { which: slot, yes: !self.one_in(3), life_s: self.among(30, 900) },
             68 => Act::Sweep,
+            69..=71 => Act::Insist { which: slot },
             _ => Act::Close { session: self.small(3) },
         }
     }

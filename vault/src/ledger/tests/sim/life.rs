@@ -112,6 +112,7 @@ impl Life {
                     self.claim(purchase, now_s);
                 }
             }
+            Act::Insist { which } => self.insist(*which, now_s),
             Act::Authorize { slot, cents, quoted } => self.authorize(*slot, *cents, *quoted, now_s),
             Act::SameNonce { slot, cents } => self.same_nonce(*slot, *cents, now_s),
             Act::Hold { slot, cents } => self.hold(*slot, *cents, now_s),
@@ -219,6 +220,18 @@ impl Life {
         let newest = self.books.sessions.len().checked_sub(1)?;
         let session = newest.saturating_sub(want.session);
         Some(Purchase { session, host: want.host, path: want.path, order: want.order })
+    }
+
+    fn insist(&mut self, which: usize, now_s: u64) {
+        let asked = self.books.questions.len().saturating_sub(4);
+        let asked: Vec<_> = self.books.questions[asked..].iter().map(|asked| (asked.purchase, asked.cents)).collect();
+        let Some(which) = which.checked_rem(asked.len()) else { return };
+        let (purchase, cents) = asked[which];
+        self.claim(purchase, now_s);
+        if matches!(self.slots.last(), Some(Slot::Claimed(claimed, _)) if *claimed == purchase) {
+            let claimed = self.slots.iter().filter(|slot| matches!(slot, Slot::Claimed(..))).count();
+            self.authorize(claimed - 1, cents, false, now_s);
+        }
     }
 
     fn again(&self, which: usize) -> Option<Purchase> {
