@@ -10,6 +10,8 @@
 
 use std::sync::Arc;
 
+use rusqlite::Connection;
+
 use crate::clock::{LedgerClock, Reading, TimeSource};
 
 mod states;
@@ -133,7 +135,16 @@ impl Ledger {
     /// What is wrong with the file; nothing is created or repaired.
     pub fn open(place: &LedgerPlace, time: Box<dyn TimeSource>) -> Result<Self, LedgerFault> {
         let lock = open::lock(&place.lock)?;
-        let conn = open::open(place)?;
+        Self::begin(open::open(place)?, lock, place, time)
+    }
+
+    /// Goes on where the ledger on `conn` ended, which was checked.
+    fn begin(
+        conn: Connection,
+        lock: Lock,
+        place: &LedgerPlace,
+        time: Box<dyn TimeSource>,
+    ) -> Result<Self, LedgerFault> {
         let found = meta::read(&conn)?;
         let shared = Arc::new(Shared {
             clock: LedgerClock::resume(time, found.clock),

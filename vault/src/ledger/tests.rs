@@ -24,6 +24,7 @@ mod resume;
 mod set_back;
 mod settlement;
 mod shut;
+mod sim;
 mod sums;
 mod tags;
 mod tamper;
