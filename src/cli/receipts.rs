@@ -126,7 +126,7 @@ fn shown(past: PastPayment) -> Shown {
         payer: past.payer.to_string(),
         method: past.method.as_str(),
         origin: past.site.origin().to_string(),
-        path: past.site.path_and_query(),
+        path: past.site.path().to_owned(),
         transaction: past.receipt.transaction,
         nonce: past.nonce,
         terms_digest: past.terms_digest.to_string(),

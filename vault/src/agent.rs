@@ -164,10 +164,9 @@ impl AgentConversation {
     ) -> Result<AgentReply, Trouble> {
         let (handle, drawn) = self.draw(blank)?;
         let (guard, rules) = self.judged(&envelope, judged_under)?;
-        let errand = guard.errand();
-        if errand.method != Method::Get || errand.body.is_some() || !errand.headers.is_empty() {
+        if let Err(not_a_page) = page(guard.errand()) {
             self.work = Work::Claimed(guard);
-            return Err(trouble("not_a_page", "a browser asks for a page with a plain GET; pay for this another way"));
+            return Err(not_a_page);
         }
         if self.vault.wallet.is_locked() {
             return Err(self.locked(guard));
@@ -186,7 +185,10 @@ impl AgentConversation {
     fn hold_again(&mut self, blank: Blank) -> Result<AgentReply, Trouble> {
         let (handle, drawn) = self.draw(blank)?;
         match std::mem::replace(&mut self.work, Work::Nothing) {
-            Work::Exposed(exposed) => Ok(self.held(handle, self.vault.ledger.prepare_again(*exposed, drawn)?)),
+            Work::Exposed(exposed) => {
+                page(exposed.claim().errand())?;
+                Ok(self.held(handle, self.vault.ledger.prepare_again(*exposed, drawn)?))
+            }
             other => {
                 self.work = other;
                 Err(trouble(
@@ -473,6 +475,14 @@ fn ask(terms: Terms, envelope: String, payer: Address) -> Result<Ask, Trouble> {
         approval: ApprovalId::from_random(random()?),
         nonce: random()?,
     })
+}
+
+/// What a browser asks for by itself.
+fn page(errand: &Errand) -> Result<(), Trouble> {
+    if errand.method == Method::Get && errand.body.is_none() && errand.headers.is_empty() {
+        return Ok(());
+    }
+    Err(trouble("not_a_page", "a browser asks for a page with a plain GET; pay for this another way"))
 }
 
 fn trouble(code: &'static str, message: &str) -> Trouble {

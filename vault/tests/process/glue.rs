@@ -3,7 +3,7 @@
 use crate::world::{
     Dial, SECRET, Sandbox, authorize, blank, delivered, errand, hold, judged_under, name, session_new, terms,
 };
-use bursar_policy::{Handle, PageOpening};
+use bursar_policy::{Errand, Handle, Method, PageOpening};
 use bursar_vault::client::{AgentClient, ClientFault, GlueClient};
 use bursar_vault::protocol::frame::{self, ASK_MAX_BYTES, REPLY_MAX_BYTES};
 use bursar_vault::protocol::{
@@ -305,6 +305,20 @@ fn a_flood_of_prepared_pages_fills_no_disk_and_keeps_nobody_from_buying() {
         claimed = agent.claim(&errand("b"));
     }
     assert_eq!(agent.code(&AgentAsk::HoldAgain { blank: blank() }), "too_many_handles");
+}
+
+#[test]
+fn what_no_browser_asks_for_by_itself_gets_no_handle_for_a_resend_either() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let head = Errand { method: Method::Head, ..errand("page?id=1") };
+    let buyer = sandbox.agent();
+    assert!(matches!(buyer.claim(&head), Claimed::New));
+    assert_eq!(buyer.code(&hold(terms(5))), "not_a_page");
+    assert!(matches!(buyer.ask(&authorize(terms(5))), AgentReply::Authorized(_)));
+    drop(buyer);
+    let agent = sandbox.agent();
+    while !matches!(agent.claim(&head), Claimed::Resend(_)) {}
+    assert_eq!(agent.code(&AgentAsk::HoldAgain { blank: blank() }), "not_a_page");
 }
 
 #[test]
