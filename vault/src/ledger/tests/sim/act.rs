@@ -44,6 +44,8 @@ pub(super) enum Act {
     Answer { which: usize, yes: bool, life_s: u64 },
     /// Time passes.
     Pass { seconds: u64 },
+    /// Time passes until something runs out, leaves a window or begins to: to that second, or `early` to the one before.
+    PassTo { which: usize, early: bool },
     /// Somebody sets the wall clock, so many seconds on or back.
     Leap { on: bool, seconds: u64 },
     /// The vault's own broom.
@@ -178,6 +180,21 @@ impl Dice {
         }
     }
 
+    /// A purchase at the second at which something changes.
+    fn at_an_edge(&mut self) -> [Act; 3] {
+        let (which, early) = (self.index(), self.one_in(2));
+        let buy = Act::Authorize { slot: self.index(), cents: self.cents(), quoted: false };
+        [Act::PassTo { which, early }, Act::Claim { want: self.want() }, buy]
+    }
+
+    /// Money that is set aside under some rules and let go of under others.
+    fn held_under_other_rules(&mut self) -> [Act; 4] {
+        let slot = self.index();
+        let hold = Act::Hold { slot, cents: self.cents() };
+        let rules = Act::Rules { which: self.index() };
+        [Act::Claim { want: self.want() }, hold, rules, Act::Redeem { which: self.index(), right: true }]
+    }
+
     fn act(&mut self) -> Act {
         match self.among(0, 199) {
             0..=149 => self.step(),
@@ -209,7 +226,15 @@ pub(super) fn story(seed: u64) -> Vec<Act> {
         }
         story.push(Act::Open { cents: u128::from(dice.among(20, 120)), life_s: dice.among(200, 20_000) });
         let acts = dice.among(ACTS.0, ACTS.1);
-        story.extend((0..acts).map(|_| dice.act()));
+        for _ in 0..acts {
+            story.push(dice.act());
+            if dice.one_in(12) {
+                story.extend(dice.at_an_edge());
+            }
+            if dice.one_in(20) {
+                story.extend(dice.held_under_other_rules());
+            }
+        }
         if !dice.one_in(3) {
             story.push(Act::Pass { seconds: dice.among(200, 4_000) });
         }

@@ -219,6 +219,24 @@ impl Books {
         }
     }
 
+    /// The seconds after `now_s` at which something changes for the newest payments: their lives, margins and handles end,
+    /// they leave a window.
+    pub(super) fn edges(&self, law: &Law, now_s: u64) -> Vec<u64> {
+        let mut edges = Vec::new();
+        for line in self.lines.iter().rev().take(6).filter(|line| line.counts()) {
+            match (line.state, line.drawn_s) {
+                (RowState::Held, Some(drawn_s)) => edges.push(drawn_s + HANDLE_LIFE_S),
+                (RowState::Exposed, _) => edges.extend([line.ends_s, line.ends_s + EXPIRY_MARGIN_S]),
+                _ => edges.extend(law.caps.iter().filter_map(|cap| match cap.back {
+                    Back::Seconds(seconds) => Some(line.at_s[0] + seconds),
+                    Back::DayInDhaka | Back::Ever => None,
+                })),
+            }
+        }
+        edges.retain(|edge| now_s < *edge);
+        edges
+    }
+
     /// What counts for whom within `back` of `now_s`, but for one line.
     pub(super) fn sum(&self, whose: Whose, of: usize, back: Back, now_s: u64, own: Option<usize>) -> (u128, usize) {
         let counted = self.lines.iter().enumerate().filter(|(at, line)| {

@@ -128,6 +128,12 @@ impl Life {
             Act::Quote { want, cents } => self.quote(*want, *cents, now_s),
             Act::Answer { which, yes, life_s } => self.answer(*which, *yes, *life_s, now_s),
             Act::Pass { seconds } => self.wall.pass(*seconds),
+            Act::PassTo { which, early } => {
+                let edges = self.books.edges(self.law(), now_s);
+                if let Some(which) = which.checked_rem(edges.len()) {
+                    self.wall.pass(edges[which] - now_s - u64::from(*early));
+                }
+            }
             Act::Leap { on, seconds } => self.wall.leap(*on, *seconds),
             Act::Sweep => {
                 self.ledger().sweep().unwrap();
