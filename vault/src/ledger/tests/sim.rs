@@ -97,7 +97,7 @@ fn live_seed(seed: u64, seen: &mut Seen) {
 }
 
 /// Every kind of thing that must have happened in the drawn lives, so that what is proved is proved of something.
-const HAPPENS: [&str; 33] = [
+const HAPPENS: [&str; 37] = [
     "a claim",
     "a claim that was refused",
     "a clock that jumped",
@@ -110,6 +110,10 @@ const HAPPENS: [&str; 33] = [
     "a no",
     "a nonce for the second time",
     "a person who opened the ledger",
+    "a proof that came too early",
+    "a proof that frees",
+    "a proof that a seller lied",
+    "a proof that settles",
     "a purchase in flight",
     "a quote",
     "a repeat",

@@ -7,7 +7,7 @@ use super::books::{Back, Line, Most, Whose};
 use super::law::ALWAYS;
 use super::life::Life;
 use crate::ledger::tally::{self, Used};
-use crate::ledger::{Answer, EXPIRY_MARGIN_S};
+use crate::ledger::{Answer, EXPIRY_MARGIN_S, LedgerFault, returned};
 
 /// How many of the newest payments are compared after every act; all are at the end of a life.
 const NEWEST: usize = 12;
@@ -127,7 +127,12 @@ impl Life {
         }
         let keys: Vec<String> = expected.iter().map(|(key, _)| key.clone()).collect();
         let read = self.ledger().writer.ask(move |tx| {
-            let found = keys.iter().map(|key| tally::read(tx.conn, key).map(|found| (found.pending, found.spent)));
+            let found = keys.iter().map(|key| {
+                let (found, back) = (tally::read(tx.conn, key)?, returned::sum(tx.conn, key, None)?);
+                // What was proved not to have moved stays written down as spent, and beside it as returned.
+                let spent = Used { atto: found.spent.atto - back.atto, count: found.spent.count - back.count };
+                Ok::<_, LedgerFault>((found.pending, spent))
+            });
             Ok(Answer::AtOnce(found.collect::<Result<Vec<_>, _>>()?))
         });
         for (found, (key, expected)) in read.unwrap().into_iter().zip(expected) {

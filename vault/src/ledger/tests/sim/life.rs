@@ -119,6 +119,7 @@ impl Life {
             Act::Sign { slot, other } => self.sign(*slot, *other),
             Act::Void { slot } => self.void(*slot, now_s),
             Act::Report { slot, word } => self.report(*slot, *word, now_s),
+            Act::Prove { which, verdict, early } => self.prove(*which, *verdict, *early, now_s),
             Act::Leave { slot } => {
                 if let Some(at) = slot.checked_rem(self.slots.len()) {
                     self.slots.remove(at);
