@@ -1,6 +1,8 @@
 //! What may happen in a simulated life of a ledger, and how a seed draws it. Must never look at the ledger: a story is the
 //! same whatever it meets, so that acts can be cut out of it.
 
+use crate::protocol::ChainVerdict;
+
 /// How many schedules one life has. Each begins with a new session.
 pub(super) const SCHEDULES: usize = 25;
 
@@ -34,6 +36,8 @@ pub(super) enum Act {
     Void { slot: usize },
     /// Something comes back: see [`Word`].
     Report { slot: usize, word: Word },
+    /// A chain shows how one of the last payments ended, in a block after its end or where `early` just before.
+    Prove { which: usize, verdict: ChainVerdict, early: bool },
     /// The client dies.
     Leave { slot: usize },
     /// A browser redeems a handle, on the page that it is for or on another.
@@ -158,10 +162,14 @@ impl Dice {
         WORDS[self.small(8)]
     }
 
+    fn verdict(&mut self) -> ChainVerdict {
+        [ChainVerdict::Paid, ChainVerdict::Unused, ChainVerdict::Cancelled][self.small(3)]
+    }
+
     /// What makes a step of a purchase or concerns one; nothing that ends the process.
     fn step(&mut self) -> Act {
         let slot = self.index();
-        match self.among(0, 72) {
+        match self.among(0, 77) {
             0..=13 => Act::Claim { want: self.want() },
             14..=19 => Act::Again { which: slot },
             20..=32 => Act::Authorize { slot, cents: self.cents(), quoted: self.one_in(8) },
@@ -176,6 +184,7 @@ impl Dice {
             63..=67 => Act::Answer { which: slot, yes: !self.one_in(3), life_s: self.among(30, 900) },
             68 => Act::Sweep,
             69..=71 => Act::Insist { which: slot },
+            72..=76 => Act::Prove { which: slot, verdict: self.verdict(), early: self.one_in(5) },
             _ => Act::Close { session: self.small(3) },
         }
     }

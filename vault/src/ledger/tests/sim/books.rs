@@ -7,6 +7,7 @@ use bursar_policy::errand::{ApprovalId, PaymentId, QuoteId, SessionId};
 use super::act::Word;
 use super::word::{Question, Quoted, Said};
 use crate::ledger::{EXPIRY_MARGIN_S, HANDLE_LIFE_S, RowState};
+use crate::protocol::{ChainOutcome, ChainVerdict};
 
 /// How long a finished purchase without a purchase id answers for an identical call.
 pub(super) const REPEAT_S: u64 = super::super::world::REPEAT_S;
@@ -98,6 +99,7 @@ pub(super) struct Line {
     pub(super) signature: Option<String>,
     answered: bool,
     contradicted: bool,
+    pub(super) proved: bool,
     /// The handle that is open, and when it was drawn.
     pub(super) drawn_s: Option<u64>,
     pub(super) redeemed: bool,
@@ -178,7 +180,10 @@ impl Books {
             self.spend(at, over_s);
             (self.lines[at].state, self.lines[at].ended_s) = (RowState::PresumedSpent, Some(over_s));
         }
-        self.end_handles(now_s, |line| line.drawn_s.is_some_and(|drawn_s| drawn_s + HANDLE_LIFE_S <= now_s));
+        // A ledger that is shut gives nothing back.
+        if !self.latched {
+            self.end_handles(now_s, |line| line.drawn_s.is_some_and(|drawn_s| drawn_s + HANDLE_LIFE_S <= now_s));
+        }
     }
 
     fn end_handles(&mut self, now_s: u64, which: impl Fn(&Line) -> bool) {
@@ -320,6 +325,7 @@ impl Books {
             let recent = |line: &Line| now_s < line.ended_s.unwrap_or(line.ends_s) + REPEAT_S;
             match (line.state, &line.signature) {
                 (RowState::Voided | RowState::Held, _) => {}
+                (RowState::Lapsed, _) if !line.answered => {}
                 (RowState::Exposed, Some(signature)) if now_s < line.ends_s && !line.answered && shut.is_empty() => {
                     return Found::Resend(signature.clone());
                 }
@@ -351,10 +357,9 @@ impl Books {
     ) -> Verdict {
         if !self.latched {
             self.pass(now_s);
-        }
-        let before = self.lines.iter().rposition(|line| line.purchase == purchase);
-        if let Some(before) = before {
-            self.end_handle_of(before, now_s);
+            if let Some(before) = self.lines.iter().rposition(|line| line.purchase == purchase) {
+                self.end_handle_of(before, now_s);
+            }
         }
         if let Some(wrong) = quote.and_then(|quote| self.wrong_quote(quote, purchase, cents, now_s)) {
             return Verdict::No(Codes::from([wrong]));
@@ -396,17 +401,19 @@ impl Books {
             signature: None,
             answered: false,
             contradicted: false,
+            proved: false,
             drawn_s: hold.then_some(now_s),
             redeemed: false,
             exposed: !hold,
         });
     }
 
-    /// A signature exists, on its row. One purchase id has one signature, for ever.
+    /// A signature exists, on its row. One purchase id has one signature, for ever, but for one that a chain shows unused.
     pub(super) fn sign(&mut self, at: usize, signature: &str) {
         let purchase = self.lines[at].purchase;
         let other = self.lines.iter().enumerate().find(|(other, line)| {
-            *other != at && line.purchase == purchase && purchase.order.is_some() && line.signature.is_some()
+            let named = line.purchase == purchase && purchase.order.is_some();
+            *other != at && named && line.signature.is_some() && line.state != RowState::Lapsed
         });
         assert!(other.is_none(), "a purchase was signed twice: {other:?}");
         self.lines[at].signature = Some(signature.to_owned());
@@ -425,13 +432,39 @@ impl Books {
             Word::NoTransaction => line.contradicted = false,
             Word::Settled => {
                 line.contradicted = false;
-                if line.state == RowState::Exposed {
-                    line.ended_s = Some(now_s);
-                    self.spend(at, now_s);
-                }
-                self.lines[at].state = RowState::Settled;
+                self.settle(at, now_s);
             }
         }
+    }
+
+    /// What a chain's final word moves; `None` where it moves nothing.
+    pub(super) fn prove(&mut self, at: usize, verdict: ChainVerdict, now_s: u64) -> Option<ChainOutcome> {
+        let (state, shut) = (self.lines[at].state, self.latched || self.lines[at].proved);
+        let outcome = match (verdict, state) {
+            (_, RowState::Held | RowState::Voided | RowState::Lapsed) => return None,
+            _ if shut => return None,
+            (ChainVerdict::Paid, RowState::Settled) => ChainOutcome::Confirmed,
+            (ChainVerdict::Paid, _) => ChainOutcome::Settled,
+            (_, RowState::Settled) => ChainOutcome::Denied,
+            _ => ChainOutcome::Lapsed,
+        };
+        match outcome {
+            ChainOutcome::Settled => self.settle(at, now_s),
+            ChainOutcome::Lapsed => {
+                (self.lines[at].state, self.lines[at].ended_s) = (RowState::Lapsed, Some(now_s));
+            }
+            ChainOutcome::Confirmed | ChainOutcome::Denied => {}
+        }
+        self.lines[at].proved = true;
+        Some(outcome)
+    }
+
+    fn settle(&mut self, at: usize, now_s: u64) {
+        if self.lines[at].state == RowState::Exposed {
+            self.lines[at].ended_s = Some(now_s);
+            self.spend(at, now_s);
+        }
+        self.lines[at].state = RowState::Settled;
     }
 
     pub(super) fn void(&mut self, at: usize, now_s: u64) {

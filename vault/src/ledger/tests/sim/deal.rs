@@ -9,13 +9,14 @@ use bursar_policy::refusal::Refusal;
 use super::super::world::{LIFE_S, PAYER, drawn};
 use super::act::Word;
 use super::books::{Found, NewLine, Purchase, Verdict};
-use super::form::{codes, errand, name, report, signature, terms_of};
+use super::form::{codes, errand, name, proof, report, signature, terms_of};
 use super::life::{Life, Slot};
 use crate::ledger::claim::Taken;
 use crate::ledger::{
-    Ask, Claim, ClaimGuard, Counted, HANDLE_LIFE_S, Held, LedgerFault, NotSigned, Redeemed, Redeemer, RowState,
-    Unredeemable,
+    Ask, Claim, ClaimGuard, Counted, EXPIRY_MARGIN_S, HANDLE_LIFE_S, Held, LedgerFault, Moved, NotSigned, Redeemed,
+    Redeemer, RowState, Unredeemable,
 };
+use crate::protocol::{ChainOutcome, ChainVerdict};
 
 impl Life {
     pub(super) fn claim(&mut self, purchase: Purchase, now_s: u64) {
@@ -273,5 +274,28 @@ impl Life {
         self.books.report(at, word, now_s);
         assert_eq!(receipt.state, self.books.lines[at].state);
         self.saw(if receipt.state == RowState::Settled { "a settlement" } else { "a report" });
+    }
+
+    /// What a chain shows moves a payment once, and frees only what had its whole life.
+    pub(super) fn prove(&mut self, which: usize, verdict: ChainVerdict, early: bool, now_s: u64) {
+        let newest = self.books.lines.len().saturating_sub(8);
+        let Some(at) = which.checked_rem(self.books.lines.len() - newest).map(|which| newest + which) else { return };
+        let line = self.books.lines[at].clone();
+        let over_s = line.ends_s + EXPIRY_MARGIN_S;
+        let proof = proof(verdict, if early { over_s - 1 } else { over_s });
+        let moved = self.ledger().prove(&line.id, proof, self.rules().breaker());
+        if early && verdict == ChainVerdict::Unused && !line.proved && !self.books.latched {
+            assert!(matches!(moved, Err(LedgerFault::Rule { .. })), "{moved:?}: {line:?}");
+            return self.saw("a proof that came too early");
+        }
+        let outcome = self.books.prove(at, verdict, now_s);
+        assert_eq!(moved.unwrap(), outcome.map_or(Moved::Nothing, Moved::Now), "{verdict:?}: {line:?}");
+        self.saw(match outcome {
+            None => "a proof that moves nothing",
+            Some(ChainOutcome::Confirmed) => "a proof that a settled payment is",
+            Some(ChainOutcome::Settled) => "a proof that settles",
+            Some(ChainOutcome::Denied) => "a proof that a seller lied",
+            Some(ChainOutcome::Lapsed) => "a proof that frees",
+        });
     }
 }

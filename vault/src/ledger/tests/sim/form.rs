@@ -9,7 +9,7 @@ use bursar_policy::terms::Terms;
 use super::super::world::{self, CENT, errand_at, terms};
 use super::act::Word;
 use super::books::{Codes, Purchase};
-use crate::protocol::{Report, SettlementClaim};
+use crate::protocol::{ChainProof, ChainVerdict, Report, SettlementClaim};
 
 pub(super) fn name(session: usize) -> SessionName {
     format!("s{session}").parse().unwrap()
@@ -47,4 +47,10 @@ pub(super) fn report(word: Word) -> Report {
         }
         Word::NoTransaction => world::answered(Some(SettlementClaim { transaction: None, ..settled })),
     }
+}
+
+pub(super) fn proof(verdict: ChainVerdict, block_s: u64) -> ChainProof {
+    let hash = format!("0x{}", "5a".repeat(32));
+    let transaction = (verdict != ChainVerdict::Unused).then(|| world::TRANSACTION.to_owned());
+    ChainProof { verdict, block: 7, hash, block_s, transaction, witnesses: 1, denies: false, proved_s: 0 }
 }

@@ -119,6 +119,7 @@ impl Life {
             Act::Sign { slot, other } => self.sign(*slot, *other),
             Act::Void { slot } => self.void(*slot, now_s),
             Act::Report { slot, word } => self.report(*slot, *word, now_s),
+            Act::Prove { which, verdict, early } => self.prove(*which, *verdict, *early, now_s),
             Act::Leave { slot } => {
                 if let Some(at) = slot.checked_rem(self.slots.len()) {
                     self.slots.remove(at);
@@ -335,16 +336,25 @@ impl Life {
         let expected = self.books.ask(purchase, cents, None, law, now_s);
         self.ledger().flush().unwrap();
         self.room("(SELECT page_count FROM pragma_page_count)");
-        match self.ledger().authorize(guard, ask, self.rules()) {
-            Ok(counted) => self.authorized(purchase, line, counted, &expected, now_s),
+        let undone = match self.ledger().authorize(guard, ask, self.rules()) {
+            Ok(counted) => {
+                self.authorized(purchase, line, counted, &expected, now_s);
+                // A plain no is answered before its commit: what time did on the way to it may be undone with it.
+                matches!(&expected, Verdict::No(codes) if !codes.contains("needs_approval") && !codes.contains("too_many_approvals"))
+            }
             Err(fault) => {
                 assert!(matches!(fault, LedgerFault::Storage { .. }), "{fault:?}");
-                self.books = before;
+                true
             }
-        }
+        };
         // What nobody waits for may have found no room either.
         let flushed = self.ledger().flush();
-        self.books.latched |= flushed.is_err() || self.ledger().latched().is_some();
+        if flushed.is_err() || self.ledger().latched().is_some() {
+            if undone {
+                self.books = before;
+            }
+            self.books.latched = true;
+        }
         if self.books.latched {
             self.saw("a full disk");
             let from_s = self.ledger().time().now_s;
