@@ -107,7 +107,8 @@ impl Body {
 
     /// Hands the body to `sink` piece by piece, at most `cap_bytes` in all, and says how it ended.
     ///
-    /// Secrets of the request are taken out. Never holds more than one piece and a secret that may have begun. Reads to the end of the body or one byte past the cap, then hangs up.
+    /// Secrets of the request are taken out. Never holds more than one piece and a secret that may have begun. Reads to
+    /// the end of the body or one byte past the cap, then hangs up.
     ///
     /// # Errors
     ///
