@@ -1,9 +1,10 @@
-//! What README.md, CONTRIBUTING.md and ARCHITECTURE.md promise, held against the repository.
+//! What README.md, CONTRIBUTING.md, ARCHITECTURE.md and the recipes promise, held against the repository.
 
 use std::fs;
 use std::path::Path;
 
 use bursar_policy::Setting;
+use bursar_vault::protocol::PROTOCOL;
 use bursar_vault::rules_file;
 
 use super::tool_table;
@@ -65,4 +66,10 @@ fn every_file_has_a_line_on_the_map() {
         }
     }
     assert!(missing.is_empty(), "no line in ARCHITECTURE.md for {missing:?}");
+}
+
+#[test]
+fn the_recipes_speak_the_version_of_the_sockets() {
+    let recipe = read("recipes/glue.mjs");
+    assert!(recipe.contains(&format!("const PROTOCOL = {PROTOCOL};")), "change it beside vault/src/protocol.rs");
 }
