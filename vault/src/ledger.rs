@@ -41,6 +41,7 @@ mod breaker;
 mod overdue;
 mod resume;
 
+mod query;
 mod returned;
 mod rows;
 mod tally;

@@ -16,14 +16,14 @@ use bursar_policy::request_header::Headers;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Site;
 use bursar_policy::terms::Terms;
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::rows::Payment;
 use super::writer::{Answer, Tx};
-use super::{Ledger, authorize, rows, session};
+use super::{Ledger, authorize, query, rows, session};
 use crate::protocol::{ApprovalState, ApprovalView};
 
 /// The most purchases of one session that wait for a person.
@@ -95,7 +95,7 @@ impl Ledger {
     /// A fault of the ledger.
     pub fn approvals(&self) -> Result<Vec<ApprovalView>, LedgerFault> {
         self.writer.ask(|tx| {
-            let open = list(tx.conn, OPEN, [to_sql(tx.now_s)?])?;
+            let open = query::every(tx.conn, OPEN, [to_sql(tx.now_s)?], read)?;
             let views: Result<_, _> = open.into_iter().map(|row| row.view(tx.conn)).collect();
             Ok(Answer::AtOnce(views?))
         })
@@ -178,7 +178,7 @@ pub(super) fn ask(tx: &Tx<'_>, asking: &Asking<'_>, concerns: Vec<Concern>) -> R
     }
     let body = asking.errand.body.map(|body| body.digest.to_string());
     let (session, method, url) = (asking.session.as_str(), asking.errand.method.as_str(), asking.errand.site.url());
-    for earlier in list(tx.conn, OF_REQUEST, params![session, method, url, body])? {
+    for earlier in query::every(tx.conn, OF_REQUEST, params![session, method, url, body], read)? {
         becomes(tx, &earlier.id, ApprovalState::Expired)?;
     }
     if APPROVALS_WAITING_MAX <= waiting(tx, Some(asking.session))? {
@@ -235,7 +235,7 @@ pub(super) fn clock_set_back(conn: &Connection, now_s: u64) -> Result<(), Ledger
 
 /// The first word that the log does not tell as it stands; `None` when it tells them all.
 pub(super) fn untold(conn: &Connection) -> Result<Option<ApprovalId>, LedgerFault> {
-    for row in list(conn, WORDS, [])? {
+    for row in query::every(conn, WORDS, [], read)? {
         if !row.is_told(conn)? {
             return Ok(Some(row.id));
         }
@@ -342,7 +342,7 @@ fn until(tx: &Tx<'_>, session: &SessionId, life_s: u64) -> Result<u64, LedgerFau
 
 /// What stands under `id` and can still be decided, or why nothing does.
 fn open(tx: &Tx<'_>, id: &ApprovalId) -> Result<Result<Stored, Decided>, LedgerFault> {
-    let Some(row) = list(tx.conn, BY_ID, [id.as_str()])?.pop() else { return Ok(Err(Decided::Unknown)) };
+    let Some(row) = query::every(tx.conn, BY_ID, [id.as_str()], read)?.pop() else { return Ok(Err(Decided::Unknown)) };
     Ok(match row.state {
         ApprovalState::Used => Err(Decided::Before(row.state)),
         ApprovalState::Expired => Err(Decided::Expired),
@@ -411,22 +411,12 @@ fn insert(
 
 /// The yes that a payment used up.
 fn used_by(tx: &Tx<'_>, payment: &PaymentId) -> Result<Option<Stored>, LedgerFault> {
-    Ok(list(tx.conn, USED_BY, [payment.as_str()])?.pop())
+    Ok(query::every(tx.conn, USED_BY, [payment.as_str()], read)?.pop())
 }
 
 /// What is open for a purchase now, swept or not.
 fn of_binding(tx: &Tx<'_>, binding: &Digest) -> Result<Option<Stored>, LedgerFault> {
-    Ok(list(tx.conn, OPEN_OF_BINDING, params![binding.to_string(), to_sql(tx.now_s)?])?.pop())
-}
-
-fn list<P: Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<Stored>, LedgerFault> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query(bound)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(read(row)?);
-    }
-    Ok(found)
+    Ok(query::every(tx.conn, OPEN_OF_BINDING, params![binding.to_string(), to_sql(tx.now_s)?], read)?.pop())
 }
 
 fn read(row: &Row<'_>) -> Result<Stored, LedgerFault> {

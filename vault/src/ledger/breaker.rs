@@ -20,7 +20,7 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::rows::Payment;
 use super::writer::{Answer, Tx};
-use super::{Ledger, session};
+use super::{Ledger, query, session};
 use crate::protocol::{Delivery, Quarantine};
 
 pub(super) const OF_ORIGIN: &str = "SELECT failures, strikes, until_s FROM breaker WHERE origin = ?1";
@@ -157,14 +157,10 @@ pub(super) fn lift(tx: &Tx<'_>, origin: &str) -> Result<Record, LedgerFault> {
 
 /// Every quarantine that is not over, at most 20, the longest first.
 pub(super) fn list(tx: &Tx<'_>) -> Result<Vec<Quarantine>, LedgerFault> {
-    let mut statement = tx.conn.prepare_cached(LIST)?;
-    let mut rows = statement.query([to_sql(tx.now_s)?])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    query::every(tx.conn, LIST, [to_sql(tx.now_s)?], |row| {
         let (failures, strikes, until_s) = (row.get(1)?, row.get(2)?, from_sql(row.get(3)?)?);
-        found.push(Quarantine { origin: row.get(0)?, failures, strikes, until_s });
-    }
-    Ok(found)
+        Ok(Quarantine { origin: row.get(0)?, failures, strikes, until_s })
+    })
 }
 
 /// Every origin that something stands against.

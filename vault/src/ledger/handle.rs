@@ -24,7 +24,7 @@ use super::number::{from_sql, to_sql};
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::writer::{Answer, Tx};
-use super::{Ask, Ledger, Price, Source, acquaintance, prove, session, standing, sweep};
+use super::{Ask, Ledger, Price, Source, acquaintance, prove, query, session, standing, sweep};
 use crate::blank::Blank;
 use crate::failpoint;
 use crate::protocol::{Past, Receipt, Signed};
@@ -371,7 +371,7 @@ fn of_session(
     handle: &Digest,
     name: &SessionName,
 ) -> Result<Result<(Kept, Payment), Unredeemable>, LedgerFault> {
-    let Some(kept) = list(tx.conn, BY_DIGEST, [handle.to_string()])?.pop() else {
+    let Some(kept) = query::every(tx.conn, BY_DIGEST, [handle.to_string()], read)?.pop() else {
         return Ok(Err(Unredeemable::Unknown));
     };
     let payment = payment_of(tx, &kept)?;
@@ -397,7 +397,7 @@ pub(super) fn open(tx: &Tx<'_>, payment: &Payment, drawn: &Drawn) -> Result<(), 
 
 /// Ends the open handle of a payment, where there is one, and gives the money back where it was only held.
 pub(super) fn close_of(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
-    for kept in list(tx.conn, OPEN_OF_PAYMENT, [payment.id.as_str()])? {
+    for kept in query::every(tx.conn, OPEN_OF_PAYMENT, [payment.id.as_str()], read)? {
         close(tx, &kept, "the same was asked for again")?;
     }
     Ok(())
@@ -405,7 +405,7 @@ pub(super) fn close_of(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault
 
 /// Ends at most 64 handles whose time is over; how many. Costs one index look-up when there is none.
 pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
-    let found = list(tx.conn, DUE, [to_sql(tx.now_s)?])?;
+    let found = query::every(tx.conn, DUE, [to_sql(tx.now_s)?], read)?;
     for kept in &found {
         close(tx, kept, "its handle ran out unused")?;
     }
@@ -414,13 +414,13 @@ pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
 
 /// Ends every open handle, for this reason, and gives back what is held.
 pub(super) fn end_every(tx: &Tx<'_>, why: &str) -> Result<(), LedgerFault> {
-    list(tx.conn, EVERY_OPEN, [])?.iter().try_for_each(|kept| close(tx, kept, why))
+    query::every(tx.conn, EVERY_OPEN, [], read)?.iter().try_for_each(|kept| close(tx, kept, why))
 }
 
 /// Counts everything that is held as if its handle had been redeemed at the last moment, and ends every handle: in books
 /// that go on from an older state, a row that says held proves nothing.
 pub(super) fn presume_redeemed(tx: &Tx<'_>) -> Result<(), LedgerFault> {
-    for kept in list(tx.conn, EVERY_OPEN, [])? {
+    for kept in query::every(tx.conn, EVERY_OPEN, [], read)? {
         let mut payment = payment_of(tx, &kept)?;
         if payment.state == RowState::Held {
             payment.valid_before = payment.valid_before.saturating_add(HANDLE_LIFE_S);
@@ -450,16 +450,6 @@ fn end(tx: &Tx<'_>, kept: &Kept, state: &str) -> Result<(), LedgerFault> {
 
 fn payment_of(tx: &Tx<'_>, kept: &Kept) -> Result<Payment, LedgerFault> {
     rows::by_id(tx.conn, &kept.payment.parse().map_err(|_fault| unreadable())?)
-}
-
-fn list<P: rusqlite::Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<Kept>, LedgerFault> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query(bound)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(read(row)?);
-    }
-    Ok(found)
 }
 
 fn read(row: &Row<'_>) -> Result<Kept, LedgerFault> {

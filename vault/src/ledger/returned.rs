@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
+use super::query;
 use super::tally::{self, Used};
 
 pub(super) const LAST: &str =
@@ -82,14 +83,10 @@ pub(super) fn misfit(conn: &Connection) -> Result<Option<String>, LedgerFault> {
 }
 
 fn after(conn: &Connection, key: &str, at_s: i64, payment: &str) -> Result<Vec<(i64, String, Used)>, LedgerFault> {
-    let mut statement = conn.prepare_cached(AFTER)?;
-    let mut rows = statement.query(params![key, at_s, payment])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    query::every(conn, AFTER, params![key, at_s, payment], |row| {
         let total = Used { atto: narrow(&row.get::<_, String>(2)?)?, count: from_sql(row.get(3)?)? };
-        found.push((row.get(0)?, row.get(1)?, total));
-    }
-    Ok(found)
+        Ok((row.get(0)?, row.get(1)?, total))
+    })
 }
 
 fn one(conn: &Connection, sql: &str, bound: impl rusqlite::Params) -> Result<Used, LedgerFault> {

@@ -16,7 +16,7 @@ use rusqlite::{Connection, Row, params};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::states::{self, RowState, domain};
-use super::{prove, report};
+use super::{prove, query, report};
 use crate::protocol::{ChainProof, ChainVerdict, Delivery, Outstanding, Past, Receipt, SettlementClaim, Signed};
 
 /// One payment as it stands.
@@ -281,13 +281,7 @@ pub(super) fn by_identity(conn: &Connection, identity: &Digest) -> Result<Option
 
 /// Every payment that `sql`, one of the queries above, finds.
 pub(super) fn list<P: rusqlite::Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<Payment>, LedgerFault> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query(bound)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(read(row)?);
-    }
-    Ok(found)
+    query::every(conn, sql, bound, read)
 }
 
 /// Hands every payment to `visit`, oldest first, one at a time.

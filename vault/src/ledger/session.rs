@@ -12,7 +12,7 @@ use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, tally};
+use super::{Ledger, approval, query, tally};
 use crate::failpoint;
 use crate::protocol::SessionView;
 
@@ -149,13 +149,7 @@ impl Ledger {
 
 /// Sessions, newest first.
 pub(super) fn newest(conn: &Connection) -> Result<Vec<SessionView>, LedgerFault> {
-    let mut statement = conn.prepare_cached(NEWEST)?;
-    let mut rows = statement.query([LISTED_MAX])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(view(conn, read(row)?)?);
-    }
-    Ok(found)
+    query::every(conn, NEWEST, [LISTED_MAX], |row| view(conn, read(row)?))
 }
 
 /// The session with this id.
@@ -237,13 +231,7 @@ fn in_words(mandate: &Mandate) -> String {
 
 /// Closes every session that nobody closed.
 pub(super) fn close_every(tx: &Tx<'_>, why: &str) -> Result<(), LedgerFault> {
-    let mut statement = tx.conn.prepare(EVERY_OPEN)?;
-    let mut rows = statement.query([])?;
-    let mut open = Vec::new();
-    while let Some(row) = rows.next()? {
-        open.push(read(row)?);
-    }
-    open.iter().try_for_each(|session| close(tx, session, why))
+    query::every(tx.conn, EVERY_OPEN, [], read)?.iter().try_for_each(|session| close(tx, session, why))
 }
 
 /// Closes an open session, with the reason in the log; what it set aside stays counted.

@@ -6,13 +6,13 @@ use bursar_policy::errand::{PaymentId, SessionId, SessionName};
 use bursar_policy::limit::Scope;
 use bursar_policy::money::Money;
 use bursar_policy::rules::Rules;
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Connection, Row};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::rows::Payment;
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, breaker, meta, overdue, prove, rows, session, standing, tally};
+use super::{Ledger, approval, breaker, meta, overdue, prove, query, rows, session, standing, tally};
 use crate::protocol::{
     Delivery, LimitView, LogEntry, Lost, Outstanding, PastPayment, PaymentDetail, Proof, Quarantine, RowState,
     SessionView,
@@ -113,11 +113,14 @@ impl Ledger {
         let limit = limit.min(LOG_PAGE_MAX);
         self.writer.ask(move |tx| {
             let found = match after {
-                Some(after) => {
-                    entries(tx.conn, LOG_AFTER, [to_sql(after.min(i64::MAX.unsigned_abs()))?, i64::from(limit)])?
-                }
+                Some(after) => query::every(
+                    tx.conn,
+                    LOG_AFTER,
+                    [to_sql(after.min(i64::MAX.unsigned_abs()))?, i64::from(limit)],
+                    entry,
+                )?,
                 None => {
-                    let mut newest = entries(tx.conn, LOG_NEWEST, [limit])?;
+                    let mut newest = query::every(tx.conn, LOG_NEWEST, [limit], entry)?;
                     newest.reverse();
                     newest
                 }
@@ -169,7 +172,7 @@ impl Ledger {
                 proof: row.proof,
                 delivery: row.delivery,
                 settlement: row.claim,
-                events: entries(tx.conn, LOG_OF_PAYMENT, [id.as_str()])?,
+                events: query::every(tx.conn, LOG_OF_PAYMENT, [id.as_str()], entry)?,
             }))
         })
     }
@@ -243,16 +246,6 @@ fn proof(row: &rows::Payment) -> Option<Proof> {
         RowState::Voided => Some(Proof::NeverSigned),
         RowState::Lapsed => Some(Proof::Chain),
     }
-}
-
-fn entries<P: Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<LogEntry>, LedgerFault> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut found = Vec::new();
-    let mut rows = statement.query(bound)?;
-    while let Some(row) = rows.next()? {
-        found.push(entry(row)?);
-    }
-    Ok(found)
 }
 
 fn entry(row: &Row<'_>) -> Result<LogEntry, LedgerFault> {
