@@ -6,11 +6,12 @@
 
 use crate::blank::Blank;
 use crate::desk::{Chair, Stage};
-use crate::ledger::{LedgerFault, Redeemed, Redeemer, Reservation, Unredeemable};
+use crate::ledger::{Redeemed, Redeemer, Reservation, Unredeemable};
 use crate::protocol::{Delivery, GlueAsk, GlueReply, GlueWelcome, PROTOCOL, PaymentHeader, Report, Signed};
 use crate::server::{Conversation, Peer, Then};
 use crate::sign::Signature;
 use crate::signing::Unsigned;
+use crate::trouble::{Trouble, trouble};
 use crate::vault::Vault;
 use bursar_policy::{Digest, Handle, Refusal, SessionName, Site};
 use std::sync::Arc;
@@ -32,19 +33,6 @@ pub(crate) struct GlueConversation {
     peer: Peer,
     chair: Option<Chair>,
     redeemed: Option<(Digest, Box<Reservation>)>,
-}
-
-/// A fault with its stable code.
-#[derive(Debug)]
-struct Trouble {
-    code: &'static str,
-    message: String,
-}
-
-impl From<LedgerFault> for Trouble {
-    fn from(fault: LedgerFault) -> Self {
-        Self { code: fault.code(), message: fault.to_string() }
-    }
 }
 
 impl From<Unsigned> for Trouble {
@@ -194,8 +182,4 @@ fn greeted(chair: Option<&Chair>) -> Result<&Chair, Trouble> {
 fn refused(chair: &Chair, handle: &Digest, reasons: Vec<Refusal>) -> Trouble {
     chair.say(handle, Stage::Refused(reasons));
     trouble("refused", "the wallet does not pay for this now; let the page load without, the agent is told why")
-}
-
-fn trouble(code: &'static str, message: &str) -> Trouble {
-    Trouble { code, message: message.to_owned() }
 }

@@ -43,4 +43,5 @@ mod server;
 mod signing;
 pub mod socket;
 mod status;
+mod trouble;
 mod vault;

@@ -3,7 +3,7 @@
 mod secrets;
 
 use crate::guarded;
-use crate::ledger::{Checkpointed, Decided, Event, EventKind, LedgerFault, Meant, SessionOpened, When};
+use crate::ledger::{Checkpointed, Decided, Event, EventKind, Meant, SessionOpened, When};
 use crate::passphrase::{PassphraseFault, Proven};
 use crate::protocol::{
     ApprovalState, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase,
@@ -12,6 +12,7 @@ use crate::protocol::{
 use crate::rules_file::{self, RulesFile};
 use crate::server::{Conversation, Then};
 use crate::status::{Needs, next_step};
+use crate::trouble::{Trouble, trouble};
 use crate::vault::{Ended, Vault};
 use crate::wallet::{Opened, UnlockFault};
 use bursar_policy::rules::MandateNeed;
@@ -30,19 +31,6 @@ const PAGE_MAX_BYTES: usize = 512 * 1024;
 pub(crate) struct OperatorConversation {
     vault: Arc<Vault>,
     greeted: bool,
-}
-
-/// Why an ask was not done.
-#[derive(Debug)]
-struct Trouble {
-    code: &'static str,
-    message: String,
-}
-
-impl From<LedgerFault> for Trouble {
-    fn from(fault: LedgerFault) -> Self {
-        Self { code: fault.code(), message: fault.to_string() }
-    }
 }
 
 impl From<PassphraseFault> for Trouble {
@@ -445,8 +433,4 @@ fn fitting<T: Serialize>(entries: impl Iterator<Item = T>) -> impl Iterator<Item
         *used = used.saturating_add(bytes);
         (*used <= PAGE_MAX_BYTES).then_some(entry)
     })
-}
-
-fn trouble(code: &'static str, message: &str) -> Trouble {
-    Trouble { code, message: message.to_owned() }
 }

@@ -1,9 +1,10 @@
 //! What a person does with secrets: sets, lists, removes. Must never tell one, not even to the operator.
 
-use super::{OperatorConversation, Trouble, trouble};
+use super::OperatorConversation;
 use crate::ledger::{Event, EventKind};
 use crate::protocol::{OperatorReply, Passphrase, SecretList, SecretValue, SecretView};
 use crate::secret_store::{Before, StoreFault};
+use crate::trouble::{Trouble, trouble};
 use bursar_policy::SecretName;
 use std::collections::BTreeSet;
 
