@@ -291,10 +291,7 @@ impl FetchAnswer {
             Purchase::Unknown(reason) => Self::bare(Outcome::Unresolved, Words::of_reason(reason, Some(COLLECT))),
             Purchase::Refused { refusals } => Self::refused(refusals),
             Purchase::NeedsApproval { approval, expires_s } => {
-                let next_step = format!(
-                    "ask the operator, a person, to run `bursar approve {approval}`, then call again with exactly the same arguments"
-                );
-                let words = Words::new("needs_approval", NEEDS_APPROVAL, Some(&next_step));
+                let words = Words::needs_approval(approval, NEEDS_APPROVAL);
                 Self {
                     approval_id: Some(approval.to_string()),
                     expires: Some(utc(*expires_s)),

@@ -157,11 +157,8 @@ impl PrepareAnswer {
             }
             Preparation::Refused { refusals } => Self::refused(refusals),
             Preparation::NeedsApproval { approval, expires_s } => {
-                let next_step = format!(
-                    "ask the operator, a person, to run `bursar approve {approval}`, then call again with exactly the same arguments"
-                );
                 let message = "a person has to approve this purchase first; nothing was set aside";
-                let words = Words::new("needs_approval", message, Some(&next_step));
+                let words = Words::needs_approval(approval, message);
                 Self {
                     approval_id: Some(approval.to_string()),
                     expires: Some(utc(*expires_s)),

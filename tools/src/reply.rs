@@ -5,7 +5,7 @@
 
 use bursar_policy::quantity::Moment;
 use bursar_policy::refusal::{Audience, Refusal};
-use bursar_policy::{Method, Money, Site};
+use bursar_policy::{ApprovalId, Method, Money, Site};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,6 +39,14 @@ impl Words {
             next_step: next_step.map(sentence),
             seller_says: None,
         }
+    }
+
+    /// A person has to look first.
+    pub(crate) fn needs_approval(approval: &ApprovalId, message: &str) -> Self {
+        let next_step = format!(
+            "ask the operator, a person, to run `bursar approve {approval}`, then call again with exactly the same arguments"
+        );
+        Self::new("needs_approval", message, Some(&next_step))
     }
 
     /// The words for a reason of the shell.
