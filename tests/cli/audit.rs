@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::Value;
 
 use crate::desk::{Desk, PASSPHRASE, Said};
-use crate::explain::{beside, fetched};
+use crate::explain::{beside, live};
 use crate::stall::Stall;
 
 fn lines(said: Said) -> Vec<Value> {
@@ -16,14 +16,7 @@ fn lines(said: Said) -> Vec<Value> {
 /// A desk at which two things were bought and two were refused.
 async fn lived(stall: &Stall) -> Desk {
     let desk = beside(stall).await;
-    desk.typing(&["unlock"], PASSPHRASE).await.done();
-    desk.typing(&["session", "new", "--budget", "1.00 USD"], PASSPHRASE).await.done();
-    for path in ["page", "page?again"] {
-        let told = fetched(&desk, &format!("{}/{path}", stall.origin())).await;
-        assert_eq!(told["outcome"], "paid", "{told}");
-    }
-    assert_eq!(fetched(&desk, "https://other.cli.test/page").await["code"], "host_not_allowed");
-    assert_eq!(fetched(&desk, &format!("{}/crooked", stall.origin())).await["outcome"], "refused");
+    live(&desk, stall).await;
     desk
 }
 

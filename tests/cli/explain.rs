@@ -22,6 +22,18 @@ pub(crate) async fn beside(stall: &Stall) -> Desk {
     desk
 }
 
+/// Opens a budget out of which two things are bought and two are refused.
+pub(crate) async fn live(desk: &Desk, stall: &Stall) {
+    desk.typing(&["unlock"], PASSPHRASE).await.done();
+    desk.typing(&["session", "new", "--budget", "1.00 USD"], PASSPHRASE).await.done();
+    for path in ["page", "page?again"] {
+        let told = fetched(desk, &format!("{}/{path}", stall.origin())).await;
+        assert_eq!(told["outcome"], "paid", "{told}");
+    }
+    assert_eq!(fetched(desk, "https://other.cli.test/page").await["code"], "host_not_allowed");
+    assert_eq!(fetched(desk, &format!("{}/crooked", stall.origin())).await["outcome"], "refused");
+}
+
 /// What a model is told that fetches `url` by a `serve` of its own.
 pub(crate) async fn fetched(desk: &Desk, url: &str) -> Value {
     asked(desk, json!({"url": url})).await

@@ -4,8 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::desk::PASSPHRASE;
-use crate::explain::{beside, fetched};
+use crate::explain::{beside, live};
 use crate::stall::Stall;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -15,14 +14,7 @@ async fn the_past_is_judged_by_the_rules_in_force_and_by_new_ones() {
     let shown = desk.run(&["policy", "replay"]).await.done();
     assert!(shown.contains("allowed  0 (0.00 USD)"), "{shown}");
 
-    desk.typing(&["unlock"], PASSPHRASE).await.done();
-    desk.typing(&["session", "new", "--budget", "1.00 USD"], PASSPHRASE).await.done();
-    for path in ["page", "page?again"] {
-        let told = fetched(&desk, &format!("{}/{path}", stall.origin())).await;
-        assert_eq!(told["outcome"], "paid", "{told}");
-    }
-    assert_eq!(fetched(&desk, "https://other.cli.test/page").await["code"], "host_not_allowed");
-    assert_eq!(fetched(&desk, &format!("{}/crooked", stall.origin())).await["outcome"], "refused");
+    live(&desk, &stall).await;
     let log = desk.run(&["log", "--json"]).await.done();
 
     // What was counted under these rules would be again.
