@@ -64,9 +64,12 @@ impl Seat {
 }
 
 impl Desk {
-    /// Takes the place of the session's glue; `None` while another has it.
-    pub(crate) fn sit(self: &Arc<Self>, session: &SessionName) -> Option<Chair> {
-        let mut seats = self.lock();
+    /// Takes the place of the session's glue, waiting up to `patience` for it to be free; `None` when another keeps it.
+    pub(crate) fn sit(self: &Arc<Self>, session: &SessionName, patience: Duration) -> Option<Chair> {
+        let seats = self.lock();
+        let taken = |seats: &mut HashMap<SessionName, Seat>| seats.contains_key(session);
+        let waited = self.changed.wait_timeout_while(seats, patience, taken);
+        let (mut seats, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if seats.contains_key(session) {
             return None;
         }
@@ -201,21 +204,34 @@ mod tests {
         let desk = Arc::new(Desk::default());
         let (here, there) = (SessionName::default(), "other".parse().unwrap());
         assert!(!desk.post(&here, attach(1)), "there is no glue");
-        let chair = desk.sit(&here).unwrap();
-        assert!(desk.sit(&here).is_none());
-        assert!(desk.sit(&there).is_some());
+        let chair = desk.sit(&here, Duration::ZERO).unwrap();
+        assert!(desk.sit(&here, Duration::ZERO).is_none());
+        assert!(desk.sit(&there, Duration::ZERO).is_some());
         assert!(desk.post(&here, attach(1)));
         drop(chair);
         assert_eq!(desk.wait(&here, &attach(1).handle.digest(), |_| true, Duration::ZERO), None);
-        let chair = desk.sit(&here).unwrap();
+        let chair = desk.sit(&here, Duration::ZERO).unwrap();
         assert_eq!(chair.next(Duration::ZERO), None, "what the first was given is not the second's");
+    }
+
+    #[test]
+    fn a_place_that_is_just_being_left_is_waited_for() {
+        let desk = Arc::new(Desk::default());
+        let session = SessionName::default();
+        let first = desk.sit(&session, Duration::ZERO).unwrap();
+        let second = {
+            let (desk, session) = (Arc::clone(&desk), session.clone());
+            std::thread::spawn(move || desk.sit(&session, Duration::MAX).is_some())
+        };
+        drop(first);
+        assert!(second.join().unwrap());
     }
 
     #[test]
     fn a_payment_is_given_once_and_again_after_it_was_declined() {
         let desk = Arc::new(Desk::default());
         let session = SessionName::default();
-        let chair = desk.sit(&session).unwrap();
+        let chair = desk.sit(&session, Duration::ZERO).unwrap();
         let digest = attach(1).handle.digest();
         for _twice in 0..2 {
             assert!(desk.post(&session, attach(1)));
@@ -239,7 +255,7 @@ mod tests {
     fn a_glue_that_goes_on_makes_no_longer_what_it_was_given_and_may_be_given_it_again() {
         let desk = Arc::new(Desk::default());
         let session = SessionName::default();
-        let chair = desk.sit(&session).unwrap();
+        let chair = desk.sit(&session, Duration::ZERO).unwrap();
         let digest = attach(1).handle.digest();
         for stage in [Stage::Given, Stage::Armed, Stage::Redeemed] {
             assert!(desk.post(&session, attach(1)));
@@ -257,7 +273,7 @@ mod tests {
     fn whoever_waits_hears_of_it_at_once() {
         let desk = Arc::new(Desk::default());
         let session = SessionName::default();
-        let chair = desk.sit(&session).unwrap();
+        let chair = desk.sit(&session, Duration::ZERO).unwrap();
         let digest = attach(1).handle.digest();
         assert!(desk.post(&session, attach(1)));
         let waiting = {

@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 /// How long one look at what is to do lasts before the glue is checked to be still there.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// How long the place of a glue is waited for that has just hung up, which is noticed at the next look.
+const LEAVING: Duration = Duration::from_secs(1);
+
 /// How long `Next` is held back when there is nothing to do.
 const IDLE: Duration = Duration::from_secs(20);
 
@@ -60,7 +63,7 @@ impl GlueConversation {
             return Err(trouble("out_of_order", "hello was said already; open another connection instead"));
         }
         let session = session.unwrap_or_default();
-        let Some(chair) = self.vault.desk.sit(&session) else {
+        let Some(chair) = self.vault.desk.sit(&session, LEAVING) else {
             return Err(trouble("glue_taken", "another browser glue serves this session; end it first"));
         };
         self.chair = Some(chair);
