@@ -198,7 +198,7 @@ impl Ledger {
     ///
     /// A fault of the ledger.
     pub fn flush(&self) -> Result<(), LedgerFault> {
-        self.writer.ask(|_tx| Ok(Answer::AfterCommit(())))
+        self.writer.ask(|_tx| Ok(Answer::Durable(())))
     }
 
     /// Closes the ledger in order: everything that was asked before is on the disk when this returns. Asks after it get

@@ -158,7 +158,7 @@ impl Ledger {
             }
             let new = seq.saturating_sub(last.seq);
             if new == 0 {
-                return Ok(Answer::AfterCommit(Checkpointed::Already(at(tx.conn, last.seq)?)));
+                return Ok(Answer::Durable(Checkpointed::Already(at(tx.conn, last.seq)?)));
             }
             let is_due = CHECKPOINT_EVENTS <= new || CHECKPOINT_S <= tx.now_s.saturating_sub(last.at_s);
             if when == When::Due && !is_due {
@@ -171,7 +171,7 @@ impl Ledger {
             tx.conn
                 .prepare_cached("UPDATE audit SET key = ?1, checkpoint_seq = ?2, checkpoint_s = ?3 WHERE id = 1")?
                 .execute(params![public.to_string(), place, to_sql(tx.now_s)?])?;
-            Ok(Answer::AfterCommit(Checkpointed::Made(signed)))
+            Ok(Answer::Durable(Checkpointed::Made(signed)))
         })
     }
 }

@@ -179,7 +179,7 @@ impl Ledger {
             close_of(tx, &row)?;
             open(tx, &row, &drawn)?;
             let prepared = Prepared { receipt: row.receipt(true), expires_in_s: HANDLE_LIFE_S };
-            Ok(Answer::AfterCommit(prepared))
+            Ok(Answer::Durable(prepared))
         })
     }
 
@@ -335,7 +335,7 @@ fn redeem(tx: &Tx<'_>, who: &Redeemer, rules: &Rules) -> Result<Answer<Step>, Le
     }
     end(tx, &kept, "redeemed")?;
     failpoint::reach("vault-redeemed-uncommitted");
-    Ok(Answer::AfterCommit(Step::Taken(Box::new(row), kept.blank()?)))
+    Ok(Answer::Durable(Step::Taken(Box::new(row), kept.blank()?)))
 }
 
 /// Lets held money be signed for, with the life that `row` has now.

@@ -186,6 +186,11 @@ pub(super) fn lock(path: &Path) -> Result<Lock, LedgerFault> {
     }
 }
 
+/// The file that SQLite puts commits into before they go to the ledger's own.
+pub(super) fn journal(place: &LedgerPlace) -> Result<PathBuf, LedgerFault> {
+    Ok(beside(&canonical(&place.file)?, "-wal"))
+}
+
 /// Opens an existing ledger for writing after every check; never creates one.
 pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
     let file = canonical(&place.file)?;

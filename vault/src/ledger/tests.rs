@@ -7,6 +7,7 @@ mod breaker;
 mod breaker_law;
 mod checkpoints;
 mod crash;
+mod disk;
 mod exports;
 mod files;
 mod flood;

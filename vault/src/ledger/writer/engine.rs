@@ -1,5 +1,5 @@
-//! The thread behind the writer: opens a transaction when asked, commits it, latches when it cannot. Must never keep an
-//! answer that is due, nor give one that is not.
+//! The thread behind the writer: opens a transaction when asked, commits it, brings it to the disk, latches when it
+//! cannot. Must never keep an answer that is due, nor give one that is not.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::journal::Journal;
 use super::{Fate, Order, Shared, Step, Tell, Tx, Work};
 use crate::clock::{Confirmed, Trust};
 use crate::ledger::audit::chain::Kept;
@@ -20,7 +21,7 @@ use crate::ledger::{approval, audit, handle, meta, session};
 const BATCH_MAX: usize = 64;
 
 /// How long a write that nobody waits for may stay off the disk, in milliseconds.
-const LAZY_COMMIT_MS: u64 = 50;
+const LAZY_MS: u64 = 50;
 
 /// The thread's own side.
 pub(super) struct Engine {
@@ -29,18 +30,30 @@ pub(super) struct Engine {
     conn: Option<Connection>,
     shared: Arc<Shared>,
     inbox: Receiver<Order>,
-    waiting: Vec<Tell>,
+    journal: Journal,
     open: Option<Open>,
+    /// Who is told when the open transaction is committed.
+    to_commit: Vec<Tell>,
+    /// Who is told when it is on the disk as well.
+    to_disk: Vec<Tell>,
+    unsynced: Option<Unsynced>,
     mark: Mark,
 }
 
 /// The transaction that is open.
 struct Open {
     asks: usize,
-    commit_by: Option<Instant>,
+    on_disk_by: Option<Instant>,
     changes_before: u64,
     /// Something must reach the disk although no statement has changed anything yet.
     must_write: bool,
+}
+
+/// What is committed and perhaps not on the disk.
+struct Unsynced {
+    /// `None` where it is too late for any time.
+    by: Option<Instant>,
+    head: Head,
 }
 
 enum Next {
@@ -56,8 +69,20 @@ impl Engine {
         shared: Arc<Shared>,
         inbox: Receiver<Order>,
         mark: Mark,
+        journal: Journal,
     ) -> Self {
-        Self { place, conn: Some(conn), shared, inbox, waiting: Vec::new(), open: None, mark }
+        Self {
+            place,
+            conn: Some(conn),
+            shared,
+            inbox,
+            journal,
+            open: None,
+            to_commit: Vec::new(),
+            to_disk: Vec::new(),
+            unsynced: None,
+            mark,
+        }
     }
 
     /// Works until it is told to end, or nobody is left who could ask.
@@ -67,36 +92,37 @@ impl Engine {
                 Next::Order(Order::Work(work)) => self.work(work),
                 Next::Order(Order::Recheck(tell)) => {
                     self.commit();
+                    self.sync();
                     let verdict = self.recheck();
                     tell(verdict);
                 }
-                Next::Commit => self.commit(),
+                Next::Commit => self.settle(),
                 Next::Order(Order::Close) | Next::End => break,
             }
             let full = self.open.as_ref().is_some_and(|open| BATCH_MAX <= open.asks);
-            if full && !self.waiting.is_empty() {
-                self.commit();
+            if full && self.is_waited_for() {
+                self.settle();
             }
         }
         self.commit();
+        self.sync();
         if let Some(Err((_conn, fault))) = self.conn.take().map(Connection::close) {
             tracing::warn!(%fault, "the ledger did not close in order");
         }
     }
 
-    /// The next order; or `Commit` when nothing more is there that could share the open transaction.
+    /// The next order; or `Commit` when nothing more is there that could share the open transaction, or what is not on the
+    /// disk has to go there.
     fn next(&self) -> Next {
-        let Some(open) = &self.open else {
-            return self.inbox.recv().map_or(Next::End, Next::Order);
-        };
-        let idle = self.waiting.is_empty() && self.is_dirty(open);
-        let found = match open.commit_by.filter(|_by| idle) {
-            Some(by) => match by.saturating_duration_since(Instant::now()) {
+        let idle = !self.is_waited_for() && self.open.as_ref().is_none_or(|open| self.is_dirty(open));
+        let found = match (idle, self.on_disk_by()) {
+            (true, Some(by)) => match by.saturating_duration_since(Instant::now()) {
                 // Not even what is there already: under a steady stream something always is.
                 Duration::ZERO => Err(RecvTimeoutError::Timeout),
                 left => self.inbox.recv_timeout(left),
             },
-            None => self.inbox.try_recv().map_err(|fault| match fault {
+            (true, None) if self.open.is_none() => self.inbox.recv().map_err(|_closed| RecvTimeoutError::Disconnected),
+            _ => self.inbox.try_recv().map_err(|fault| match fault {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             }),
@@ -106,6 +132,18 @@ impl Engine {
             Err(RecvTimeoutError::Timeout) => Next::Commit,
             Err(RecvTimeoutError::Disconnected) => Next::End,
         }
+    }
+
+    /// Whether anybody waits for the open transaction.
+    const fn is_waited_for(&self) -> bool {
+        !self.to_commit.is_empty() || !self.to_disk.is_empty()
+    }
+
+    /// When what was written has to be on the disk; `None` while everything is.
+    fn on_disk_by(&self) -> Option<Instant> {
+        let committed = self.unsynced.as_ref().and_then(|unsynced| unsynced.by);
+        // What is committed already is older than what is not.
+        committed.or_else(|| self.open.as_ref().and_then(|open| open.on_disk_by))
     }
 
     fn is_dirty(&self, open: &Open) -> bool {
@@ -137,7 +175,8 @@ impl Engine {
         let tx = Tx { conn, now_s: reading.now_s, latched, purse: &self.shared.purse };
         match do_one(conn, &tx, work) {
             Ok(Step { tell, fate: Fate::AtOnce }) => tell(Ok(())),
-            Ok(Step { tell, fate: Fate::AfterCommit }) => self.waiting.push(tell),
+            Ok(Step { tell, fate: Fate::AfterCommit }) => self.to_commit.push(tell),
+            Ok(Step { tell, fate: Fate::Durable }) => self.to_disk.push(tell),
             Ok(Step { tell, fate: Fate::Failed(fault) }) => {
                 // Whoever hears of the fault finds the latch shut already.
                 if fault.latches() {
@@ -163,14 +202,23 @@ impl Engine {
         }
         self.open = Some(Open {
             asks: 0,
-            commit_by: Instant::now().checked_add(Duration::from_millis(LAZY_COMMIT_MS)),
+            on_disk_by: Instant::now().checked_add(Duration::from_millis(LAZY_MS)),
             changes_before: conn.total_changes(),
             must_write: false,
         });
         Ok(())
     }
 
-    /// Commits what is open and tells everyone who waited.
+    /// Commits what is open, and waits for the disk where somebody waits for it or it is time.
+    fn settle(&mut self) {
+        self.commit();
+        let is_time = self.unsynced.as_ref().is_some_and(|unsynced| unsynced.by.is_none_or(|by| by <= Instant::now()));
+        if is_time || !self.to_disk.is_empty() {
+            self.sync();
+        }
+    }
+
+    /// Commits what is open and tells everyone who waited for that.
     fn commit(&mut self) {
         let (Some(open), Some(conn)) = (&self.open, &self.conn) else {
             return;
@@ -180,15 +228,30 @@ impl Engine {
         match sealed.and_then(|head| commit(conn).map(|()| head)) {
             Err(fault) => self.fail(&fault),
             Ok(head) => {
-                self.open = None;
                 if let Some(head) = head {
                     self.shared.latch.mark_written();
-                    self.mark.passed(&head);
+                    let by = self.on_disk_by();
+                    self.unsynced = Some(Unsynced { by, head });
                 }
-                for tell in self.waiting.drain(..) {
+                self.open = None;
+                for tell in self.to_commit.drain(..) {
                     tell(Ok(()));
                 }
             }
+        }
+    }
+
+    /// Waits until everything that is committed is on the disk, and tells everyone who waited for that.
+    fn sync(&mut self) {
+        if let (Some(Unsynced { head, .. }), Some(conn)) = (&self.unsynced, &self.conn) {
+            if let Err(fault) = self.journal.sync(conn) {
+                return self.fail(&fault);
+            }
+            self.mark.passed(head);
+        }
+        self.unsynced = None;
+        for tell in self.to_disk.drain(..) {
+            tell(Ok(()));
         }
     }
 
@@ -201,15 +264,21 @@ impl Engine {
         if broken {
             self.conn = None;
         }
-        for tell in self.waiting.drain(..) {
+        for tell in self.to_commit.drain(..).chain(self.to_disk.drain(..)) {
             tell(Err(fault.clone()));
         }
         // Best effort: the latch in memory holds whatever the disk says.
         let written = self.begin().and_then(|()| match &self.conn {
-            Some(conn) => seal(conn, &self.shared).and_then(|_head| commit(conn)),
+            Some(conn) => {
+                seal(conn, &self.shared)?;
+                commit(conn)?;
+                self.journal.sync(conn)
+            }
             None => Ok(()),
         });
         self.open = None;
+        // What could not be brought to the disk stays so for whoever asks next, but is not tried again by itself.
+        self.unsynced = self.unsynced.take().filter(|_| written.is_err()).map(|left| Unsynced { by: None, ..left });
         match (written, &self.conn) {
             (Ok(()), Some(_)) => self.shared.latch.mark_written(),
             (Err(again), Some(conn)) => {
@@ -226,6 +295,8 @@ impl Engine {
         // A connection that saw a fault may remember things that are no longer so.
         self.conn = None;
         self.open = None;
+        self.unsynced = None;
+        self.journal.forget();
         let conn = open::open(&self.place)?;
         let checked = audit::everything(&conn, Kept::default(), &mut |_progress| ());
         let conn = self.conn.insert(conn);
@@ -242,6 +313,7 @@ impl Engine {
         }
         let head = unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
         transaction.commit()?;
+        self.journal.sync(conn)?;
         self.mark.accept(&head);
         self.shared.latch.open();
         Ok(())
