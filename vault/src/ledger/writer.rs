@@ -12,8 +12,6 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use rusqlite::Connection;
-
 use self::engine::Engine;
 use super::events::{self, Event};
 use super::fault::LedgerFault;
@@ -21,6 +19,7 @@ use super::latch::Latch;
 use super::mark::Mark;
 use super::open::LedgerPlace;
 use super::purse::Purse;
+use super::store::Store;
 use crate::clock::LedgerClock;
 
 mod engine;
@@ -38,7 +37,7 @@ pub(super) enum Answer<T> {
 #[derive(Debug)]
 pub(super) struct Tx<'c> {
     /// The connection, inside a savepoint.
-    pub(super) conn: &'c Connection,
+    pub(super) conn: &'c Store,
     /// Ledger time, Unix seconds.
     pub(super) now_s: u64,
     /// Whether the ledger is shut.
@@ -103,12 +102,7 @@ enum Fate {
 
 impl Writer {
     /// Starts the thread on an open connection.
-    pub(super) fn start(
-        conn: Connection,
-        place: LedgerPlace,
-        shared: Arc<Shared>,
-        mark: Mark,
-    ) -> Result<Self, LedgerFault> {
+    pub(super) fn start(conn: Store, place: LedgerPlace, shared: Arc<Shared>, mark: Mark) -> Result<Self, LedgerFault> {
         let (orders, inbox) = mpsc::channel();
         let file = place.file.clone();
         let engine = Engine::new(conn, place, shared, inbox, mark);
