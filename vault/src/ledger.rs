@@ -10,8 +10,6 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
-
 use crate::clock::{LedgerClock, Reading, TimeSource};
 
 mod states;
@@ -41,10 +39,11 @@ mod breaker;
 mod overdue;
 mod resume;
 
-mod query;
 mod returned;
 mod rows;
 mod tally;
+
+mod store;
 
 mod audit;
 mod checkpoint;
@@ -90,6 +89,7 @@ pub use self::session::{Session, SessionOpened};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};
 
+use self::store::Store;
 use self::writer::{Answer, Shared, Writer};
 
 /// An open ledger: the only one on its file, for as long as it lives. Dropping it closes it in order.
@@ -140,12 +140,7 @@ impl Ledger {
     }
 
     /// Goes on where the ledger on `conn` ended, which was checked.
-    fn begin(
-        conn: Connection,
-        lock: Lock,
-        place: &LedgerPlace,
-        time: Box<dyn TimeSource>,
-    ) -> Result<Self, LedgerFault> {
+    fn begin(conn: Store, lock: Lock, place: &LedgerPlace, time: Box<dyn TimeSource>) -> Result<Self, LedgerFault> {
         let found = meta::read(&conn)?;
         let shared = Arc::new(Shared {
             clock: LedgerClock::resume(time, found.clock),

@@ -20,7 +20,6 @@ use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Site;
 use bursar_policy::terms::Terms;
-use rusqlite::params;
 
 use super::claim::ClaimGuard;
 use super::events::EventKind;
@@ -30,6 +29,7 @@ use super::number::to_sql;
 use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, NotSigned, Reservation, RowState};
+use super::store::bound;
 use super::writer::{Answer, Tx};
 use super::{Ledger, Price, Source, acquaintance, approval, breaker, prove, session, standing, sweep, tally};
 use crate::failpoint;
@@ -131,9 +131,10 @@ impl Ledger {
             if let Some(signed) = before.signed().filter(|signed| signed.signature == signature) {
                 return Ok(Answer::AfterCommit(signed));
             }
-            tx.conn
-                .prepare_cached("UPDATE payment SET signature = ?1, signed_s = ?2, updated_s = ?2 WHERE id = ?3")?
-                .execute(params![signature, to_sql(tx.now_s)?, id.as_str()])?;
+            tx.conn.execute(
+                "UPDATE payment SET signature = ?1, signed_s = ?2, updated_s = ?2 WHERE id = ?3",
+                bound![signature, to_sql(tx.now_s)?, id.as_str()],
+            )?;
             let row = rows::by_id(tx.conn, &id)?;
             sweep::written(tx, &row, EventKind::Signed, format!("valid before {}", Moment(row.valid_before)))?;
             let signed = row.signed().ok_or(LedgerFault::Unreadable { what: "signature" })?;

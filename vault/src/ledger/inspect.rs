@@ -2,19 +2,19 @@
 
 use bursar_policy::chain::Address;
 use bursar_policy::digest::Digest;
-use rusqlite::Connection;
 
 use super::audit::chain::Kept;
 use super::audit::{self, Books, Progress};
 use super::fault::LedgerFault;
 use super::open::{self, LedgerPlace};
+use super::store::Store;
 use super::{checkpoint, mark, meta};
 use crate::audit_key::AuditPublic;
 
 /// One state of a ledger: what is committed later is not in it.
 #[derive(Debug)]
 pub struct Inspector {
-    pub(super) conn: Connection,
+    pub(super) conn: Store,
     identity: Identity,
     place: LedgerPlace,
     set_back: Option<String>,
@@ -52,7 +52,7 @@ impl Inspector {
         // The mark first: it may go on while this looks, and what is committed is never behind it.
         let marked = mark::read_beside(&place.file);
         let conn = open::open_to_inspect(place)?;
-        conn.execute_batch("BEGIN")?;
+        conn.begin_to_look()?;
         let (known, vouched) = (meta::read(&conn)?, checkpoint::vouched(&conn)?);
         let set_back = match marked {
             Some(marked) => mark::against(marked, &known.ledger_id, &conn, &known.head)?,
@@ -90,7 +90,7 @@ impl Inspector {
     /// [`LedgerFault::Corrupt`] with the first thing that SQLite finds.
     pub fn pages(&self) -> Result<(), LedgerFault> {
         let damaged = |detail| LedgerFault::Corrupt { path: self.place.file.clone(), detail };
-        let verdict = self.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
+        let verdict = self.conn.file()?.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
         let verdict = verdict.map_err(|fault| damaged(fault.to_string()))?;
         if verdict == "ok" { Ok(()) } else { Err(damaged(verdict)) }
     }

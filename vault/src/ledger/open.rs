@@ -11,6 +11,7 @@ use rustix::process::geteuid;
 
 use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
+use super::store::Store;
 use super::{meta, schema, upgrade};
 use crate::clock::ClockMemory;
 
@@ -71,11 +72,12 @@ pub(super) fn create(
     let mut conn = connect(&draft)?;
     schema::configure(&conn)?;
     schema::write(&mut conn)?;
+    let conn = Store::Sqlite(conn);
     let begun = conn.transaction()?;
     events::append(&begun, clock.recorded_s, &Event::new(EventKind::LedgerCreated, format!("ledger {ledger_id}")))?;
     meta::begin(&begun, ledger_id, place.setting, clock)?;
     begun.commit()?;
-    conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
+    conn.close()?;
     sync(&draft)?;
     put_in(&draft, &file)?;
     clear(draft.parent().unwrap_or(&draft))
@@ -139,7 +141,7 @@ pub(super) fn put_away(file: &Path) -> Result<Option<PathBuf>, LedgerFault> {
 pub(super) fn copy_into(place: &LedgerPlace, copy: &Path) -> Result<(), LedgerFault> {
     let conn = open_to_inspect(place)?;
     let name = copy.to_str().ok_or_else(|| LedgerFault::NotAFileName { path: copy.to_owned() })?;
-    conn.execute("VACUUM INTO ?1", [name])?;
+    conn.file()?.execute("VACUUM INTO ?1", [name])?;
     Ok(())
 }
 
@@ -157,7 +159,7 @@ pub(super) fn open_damaged(place: &LedgerPlace) -> Result<Connection, LedgerFaul
 }
 
 /// Opens a draft that came from a backup, after every check; one of an older version is brought up to date.
-pub(super) fn open_draft(draft: &Path, place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+pub(super) fn open_draft(draft: &Path, place: &LedgerPlace) -> Result<Store, LedgerFault> {
     open(&LedgerPlace { file: draft.to_owned(), ..place.clone() })
 }
 
@@ -192,13 +194,14 @@ pub(super) fn journal(place: &LedgerPlace) -> Result<PathBuf, LedgerFault> {
 }
 
 /// Opens an existing ledger for writing after every check; never creates one.
-pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+pub(super) fn open(place: &LedgerPlace) -> Result<Store, LedgerFault> {
     let file = canonical(&place.file)?;
     check_file(&file)?;
-    let mut conn = connect(&file)?;
+    let conn = connect(&file)?;
     let version = identify(&conn, &file)?;
     schema::configure(&conn).map_err(|fault| content_fault(fault, &file))?;
     check_content(&conn, &file, version)?;
+    let conn = Store::Sqlite(conn);
     let found = meta::read(&conn)?;
     let wanted = meta::setting_word(place.setting);
     if found.setting != wanted {
@@ -210,13 +213,13 @@ pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
         return Err(LedgerFault::Corrupt { path: file, detail });
     }
     if version != schema::VERSION {
-        upgrade::from(&mut conn, version).map_err(|fault| content_fault(fault, &file))?;
+        upgrade::from(&conn, version).map_err(|fault| content_fault(fault, &file))?;
     }
     Ok(conn)
 }
 
 /// Opens a ledger that a vault may be using, to look only, after every check but the slow one of its pages.
-pub(super) fn open_to_inspect(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+pub(super) fn open_to_inspect(place: &LedgerPlace) -> Result<Store, LedgerFault> {
     let file = canonical(&place.file)?;
     check_file(&file)?;
     let conn = open_for_reading(place)?;
@@ -225,7 +228,7 @@ pub(super) fn open_to_inspect(place: &LedgerPlace) -> Result<Connection, LedgerF
     if version != schema::VERSION {
         return Err(LedgerFault::Older { path: file });
     }
-    Ok(conn)
+    Ok(Store::Sqlite(conn))
 }
 
 /// Opens a second connection that can only read, for work that must not hold up the writer.

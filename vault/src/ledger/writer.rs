@@ -13,8 +13,6 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use rusqlite::Connection;
-
 use self::engine::Engine;
 use self::journal::Journal;
 use super::events::{self, Event};
@@ -23,6 +21,7 @@ use super::latch::Latch;
 use super::mark::Mark;
 use super::open::{self, LedgerPlace};
 use super::purse::Purse;
+use super::store::Store;
 use crate::clock::LedgerClock;
 
 mod engine;
@@ -43,7 +42,7 @@ pub(super) enum Answer<T> {
 #[derive(Debug)]
 pub(super) struct Tx<'c> {
     /// The connection, inside a savepoint.
-    pub(super) conn: &'c Connection,
+    pub(super) conn: &'c Store,
     /// Ledger time, Unix seconds.
     pub(super) now_s: u64,
     /// Whether the ledger is shut.
@@ -109,12 +108,7 @@ enum Fate {
 
 impl Writer {
     /// Starts the thread on an open connection.
-    pub(super) fn start(
-        conn: Connection,
-        place: LedgerPlace,
-        shared: Arc<Shared>,
-        mark: Mark,
-    ) -> Result<Self, LedgerFault> {
+    pub(super) fn start(conn: Store, place: LedgerPlace, shared: Arc<Shared>, mark: Mark) -> Result<Self, LedgerFault> {
         let (orders, inbox) = mpsc::channel();
         let file = place.file.clone();
         let journal = Journal::at(open::journal(&place)?);

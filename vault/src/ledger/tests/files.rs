@@ -211,7 +211,7 @@ fn settings_that_safety_rests_on_are_in_force() {
     let read = world.ledger().writer.ask(|tx| {
         let mut found = Vec::new();
         for name in ["journal_mode", "synchronous", "foreign_keys", "trusted_schema", "recursive_triggers"] {
-            found.push(crate::ledger::schema::pragma(tx.conn, name)?);
+            found.push(crate::ledger::schema::pragma(tx.conn.file()?, name)?);
         }
         Ok(crate::ledger::Answer::AtOnce(found))
     });

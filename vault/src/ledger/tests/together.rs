@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use super::world::World;
+use crate::ledger::store::bound;
 use crate::ledger::writer::Tx;
 use crate::ledger::{Answer, Event, EventKind, LedgerFault};
 
@@ -48,7 +49,7 @@ fn one_that_fails_takes_nobody_along() {
         |tx| tx.event(&note("good")).map(Answer::Durable),
         |tx| {
             tx.event(&note("bad"))?;
-            tx.conn.execute("DELETE FROM session", [])?;
+            tx.conn.execute("DELETE FROM session", bound![])?;
             Ok(())
         },
     );
@@ -66,10 +67,10 @@ fn when_the_commit_fails_everyone_who_waits_for_it_hears_so() {
         |tx| tx.event(&note("innocent")).map(Answer::Durable),
         |tx| {
             // A broken reference that SQLite looks at in the commit and not before.
-            tx.conn.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+            tx.conn.file()?.execute_batch("PRAGMA defer_foreign_keys = ON")?;
             tx.conn.execute(
                 "INSERT INTO purchase (session, purchase_id, subject, bound_s) VALUES ('nobody', 'x', ?1, 0)",
-                ["0".repeat(64)],
+                bound!["0".repeat(64)],
             )?;
             Ok(())
         },

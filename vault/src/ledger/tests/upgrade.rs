@@ -48,7 +48,7 @@ fn version_1_opens_and_balances_and_its_lost_payment_counts() {
         assert_eq!(overdue.unwrap(), 1);
         let familiar = ledger.writer.ask(|tx| {
             let count = "SELECT count(*) FROM familiar WHERE origin = 'https://api.example.com'";
-            Ok(crate::ledger::Answer::AtOnce(tx.conn.query_row(count, [], |row| row.get::<_, u32>(0))?))
+            Ok(crate::ledger::Answer::AtOnce(tx.conn.file()?.query_row(count, [], |row| row.get::<_, u32>(0))?))
         });
         assert_eq!(familiar.unwrap(), 3);
     }

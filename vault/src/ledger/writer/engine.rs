@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
-
 use super::journal::Journal;
 use super::{Fate, Order, Shared, Step, Tell, Tx, Work};
 use crate::clock::{Confirmed, Trust};
@@ -15,6 +13,7 @@ use crate::ledger::events::{self, Event, EventKind, Head};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::mark::Mark;
 use crate::ledger::open::{self, LedgerPlace};
+use crate::ledger::store::Store;
 use crate::ledger::{approval, audit, handle, meta, session};
 
 /// The most asks in one transaction that somebody waits for: a stream of others does not put its commit off.
@@ -27,7 +26,7 @@ const LAZY_MS: u64 = 50;
 pub(super) struct Engine {
     place: LedgerPlace,
     /// `None` after a fault that left no usable connection; only a recheck makes another.
-    conn: Option<Connection>,
+    conn: Option<Store>,
     shared: Arc<Shared>,
     inbox: Receiver<Order>,
     journal: Journal,
@@ -64,7 +63,7 @@ enum Next {
 
 impl Engine {
     pub(super) const fn new(
-        conn: Connection,
+        conn: Store,
         place: LedgerPlace,
         shared: Arc<Shared>,
         inbox: Receiver<Order>,
@@ -106,7 +105,7 @@ impl Engine {
         }
         self.commit();
         self.sync();
-        if let Some(Err((_conn, fault))) = self.conn.take().map(Connection::close) {
+        if let Some(Err(fault)) = self.conn.take().map(Store::close) {
             tracing::warn!(%fault, "the ledger did not close in order");
         }
     }
@@ -147,7 +146,7 @@ impl Engine {
     }
 
     fn is_dirty(&self, open: &Open) -> bool {
-        open.must_write || self.conn.as_ref().is_some_and(|conn| conn.total_changes() != open.changes_before)
+        open.must_write || self.conn.as_ref().is_some_and(|conn| conn.changes() != open.changes_before)
     }
 
     fn work(&mut self, work: Work) {
@@ -192,18 +191,17 @@ impl Engine {
         let (Some(conn), None) = (&self.conn, &self.open) else {
             return Ok(());
         };
-        let begun = conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
-        if let Err(fault) = begun {
+        if let Err(fault) = conn.begin() {
             // A file that cannot be written can still be read, and what was bought already is still to be told.
             if self.shared.latch.reason().is_none() {
-                return Err(fault.into());
+                return Err(fault);
             }
-            conn.prepare_cached("BEGIN")?.execute([])?;
+            conn.begin_to_look()?;
         }
         self.open = Some(Open {
             asks: 0,
             on_disk_by: Instant::now().checked_add(Duration::from_millis(LAZY_MS)),
-            changes_before: conn.total_changes(),
+            changes_before: conn.changes(),
             must_write: false,
         });
         Ok(())
@@ -225,7 +223,7 @@ impl Engine {
         };
         let dirty = self.is_dirty(open);
         let sealed = if dirty { seal(conn, &self.shared).map(Some) } else { Ok(None) };
-        match sealed.and_then(|head| commit(conn).map(|()| head)) {
+        match sealed.and_then(|head| conn.commit().map(|()| head)) {
             Err(fault) => self.fail(&fault),
             Ok(head) => {
                 if let Some(head) = head {
@@ -259,9 +257,7 @@ impl Engine {
     fn fail(&mut self, fault: &LedgerFault) {
         self.shared.latch.shut(fault.to_string());
         self.open = None;
-        let broken =
-            self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit() && conn.execute_batch("ROLLBACK").is_err());
-        if broken {
+        if self.conn.as_ref().is_some_and(|conn| !conn.give_up()) {
             self.conn = None;
         }
         for tell in self.to_commit.drain(..).chain(self.to_disk.drain(..)) {
@@ -271,7 +267,7 @@ impl Engine {
         let written = self.begin().and_then(|()| match &self.conn {
             Some(conn) => {
                 seal(conn, &self.shared)?;
-                commit(conn)?;
+                conn.commit()?;
                 self.journal.sync(conn)
             }
             None => Ok(()),
@@ -283,7 +279,7 @@ impl Engine {
             (Ok(()), Some(_)) => self.shared.latch.mark_written(),
             (Err(again), Some(conn)) => {
                 tracing::error!(fault = %again, "the latch could not be written down");
-                if !conn.is_autocommit() && conn.execute_batch("ROLLBACK").is_err() {
+                if !conn.give_up() {
                     self.conn = None;
                 }
             }
@@ -303,7 +299,7 @@ impl Engine {
         checked?;
         let jumped = self.shared.clock.read().trust != Trust::Steady;
         let confirmed = self.shared.clock.confirm().ok_or(LedgerFault::NoClock)?;
-        let transaction = conn.unchecked_transaction()?;
+        let transaction = conn.transaction()?;
         if let Some(set_back) = self.mark.set_back() {
             // What was paid out of sessions since, and for handles, is not known: a person opens new ones, knowing that.
             let now_s = self.shared.clock.read().now_s;
@@ -320,7 +316,7 @@ impl Engine {
     }
 }
 
-fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> Result<Head, LedgerFault> {
+fn unlatch(conn: &Store, shared: &Shared, confirmed: Option<Confirmed>) -> Result<Head, LedgerFault> {
     let now_s = shared.clock.read().now_s;
     if let Some(reason) = shared.latch.reason() {
         events::append(conn, now_s, &Event::new(EventKind::Unlatched, format!("it was shut because {reason}")))?;
@@ -338,14 +334,9 @@ fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> 
     meta::stamp(conn, &shared.clock.memory())
 }
 
-fn commit(conn: &Connection) -> Result<(), LedgerFault> {
-    conn.prepare_cached("COMMIT")?.execute([])?;
-    Ok(())
-}
-
 /// What goes into every commit that writes: the time, the end of the log, and a latch that the disk does not know yet.
 /// Where the log ends then.
-fn seal(conn: &Connection, shared: &Shared) -> Result<Head, LedgerFault> {
+fn seal(conn: &Store, shared: &Shared) -> Result<Head, LedgerFault> {
     if let Some(reason) = shared.latch.unwritten() {
         meta::set_latched(conn, Some(&reason))?;
         events::append(conn, shared.clock.read().now_s, &Event::new(EventKind::Latched, reason))?;
@@ -354,16 +345,13 @@ fn seal(conn: &Connection, shared: &Shared) -> Result<Head, LedgerFault> {
 }
 
 /// Does one piece of work in a savepoint.
-fn do_one(conn: &Connection, tx: &Tx<'_>, work: Work) -> Result<Step, LedgerFault> {
-    conn.prepare_cached("SAVEPOINT ask")?.execute([])?;
+fn do_one(conn: &Store, tx: &Tx<'_>, work: Work) -> Result<Step, LedgerFault> {
+    conn.begin_part()?;
     let step = work(Ok(tx));
-    if matches!(step.fate, Fate::Failed(_)) {
-        if !conn.is_autocommit() {
-            conn.prepare_cached("ROLLBACK TO ask")?.execute([])?;
-            conn.prepare_cached("RELEASE ask")?.execute([])?;
-        }
-    } else {
-        conn.prepare_cached("RELEASE ask")?.execute([])?;
+    if !matches!(step.fate, Fate::Failed(_)) {
+        conn.end_part()?;
+    } else if conn.is_in_transaction() {
+        conn.undo_part()?;
     }
     Ok(step)
 }

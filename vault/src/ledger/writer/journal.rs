@@ -9,11 +9,11 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
 use rustix::fs::OFlags;
 
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::schema;
+use crate::ledger::store::Store;
 
 /// The journal of one ledger.
 #[derive(Debug)]
@@ -34,14 +34,14 @@ impl Journal {
         self.file = None;
     }
 
-    /// Waits until everything that was committed on `conn` is on the disk. A connection that is set to wait for nothing
+    /// Waits until everything that was committed in `store` is on the disk. A connection that is set to wait for nothing
     /// (`synchronous = OFF`, which only tests of something else do) is not waited for.
     ///
     /// # Errors
     ///
     /// What the file system says; then nobody knows what is on the disk.
-    pub(super) fn sync(&mut self, conn: &Connection) -> Result<(), LedgerFault> {
-        if schema::pragma(conn, "synchronous")? == "0" {
+    pub(super) fn sync(&mut self, store: &Store) -> Result<(), LedgerFault> {
+        if schema::pragma(store.file()?, "synchronous")? == "0" {
             return Ok(());
         }
         let file = match &mut self.file {
