@@ -34,18 +34,24 @@ enum Client {
 }
 
 impl Install {
-    pub(super) fn run(&self, sandbox: Option<&Path>, profile: Option<&str>) -> Result<Exit, Stop> {
+    pub(super) fn run(
+        &self,
+        sandbox: Option<&Path>,
+        hardened: Option<&Path>,
+        profile: Option<&str>,
+    ) -> Result<Exit, Stop> {
         let program = std::env::current_exe()?;
         let program = program.to_str().ok_or_else(|| {
             Stop::usage("bursar is installed under a path that is not UTF-8 text, which no client configuration can hold; move it")
         })?;
         let mut args = Vec::new();
-        if let Some(dir) = sandbox {
-            let dir = std::path::absolute(dir)?;
-            let dir = dir.to_str().ok_or_else(|| {
-                Stop::usage("the sandbox folder's path is not UTF-8 text, which no client configuration can hold")
+        for (flag, path) in [("--sandbox", sandbox), ("--hardened", hardened)] {
+            let Some(path) = path else { continue };
+            let path = std::path::absolute(path)?;
+            let path = path.to_str().ok_or_else(|| {
+                Stop::usage(format!("the path of `{flag}` is not UTF-8 text, which no client configuration can hold"))
             })?;
-            args.extend(["--sandbox".to_owned(), dir.to_owned()]);
+            args.extend([flag.to_owned(), path.to_owned()]);
         }
         if let Some(name) = profile {
             args.extend(["--profile".to_owned(), name.to_owned()]);

@@ -51,7 +51,7 @@ struct Checked {
 
 impl Verify {
     fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
-        profile.check()?;
+        profile.check_vault()?;
         let checks = checks(profile);
         let whole = checks.iter().all(|checked| checked.in_order);
         if self.json {

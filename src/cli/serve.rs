@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bursar_tools::{ServeOptions, serve, stdio};
 use bursar_vault::failpoint;
+use bursar_vault::hardened::DoorName;
 use bursar_vault::profile::Profile;
 use bursar_vault::secrets;
 use clap::Args;
@@ -36,7 +37,8 @@ impl Serve {
         secrets::refuse_wallet_variables().map_err(|fault| Stop::not_ready(fault.to_string()))?;
         secrets::forbid_core_dumps().map_err(|fault| Stop::not_ready(fault.to_string()))?;
         let name = session::name(&self.session)?;
-        profile.check()?;
+        profile.check_guest(DoorName::Agent)?;
+        profile.check_own()?;
         failpoint::arm(&profile.failpoint(), profile.setting());
         let content = ContentStore::open(&profile.content_dir()).map_err(|fault| Stop::not_ready(fault.to_string()))?;
         let wallet = Wallet::new(profile, Some(name))?;

@@ -9,7 +9,9 @@
 
 pub mod protocol;
 
+mod accounts;
 pub mod guarded;
+pub mod hardened;
 pub mod profile;
 pub mod rules_file;
 pub mod secret_store;
