@@ -17,6 +17,8 @@ pub mod rules_file;
 pub mod secret_store;
 pub mod secrets;
 
+pub mod confine;
+
 pub mod clock;
 pub mod failpoint;
 pub mod ledger;

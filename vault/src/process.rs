@@ -3,10 +3,11 @@
 use crate::agent::AgentConversation;
 use crate::chain::{self, Chains, Watch};
 use crate::clock::{MachineTime, TimeSource};
+use crate::confine::{self, Plan};
 use crate::failpoint;
 use crate::glue::GlueConversation;
 use crate::guarded::GuardFault;
-use crate::hardened::DoorName;
+use crate::hardened::{DoorName, Hardened};
 use crate::keystore::{Keystore, KeystoreFault};
 use crate::ledger::{Event, EventKind, Ledger, LedgerFault, When};
 use crate::operator::OperatorConversation;
@@ -102,6 +103,13 @@ pub fn run(profile: &Profile, options: Options, chains: Arc<dyn Chains>) -> Resu
     if options.detach {
         detach()?;
     }
+    profile.check_vault()?;
+    let both = profile.hardened().map(Hardened::both).unwrap_or_default();
+    if !both.is_empty() {
+        tracing::warn!(uids = ?both, "users are agents and operators at once: code of theirs can watch the passphrase being typed");
+    }
+    let plan = Plan::vault(profile).map_err(ProfileFault::from)?;
+    tracing::info!("confined: {}", confine::told(&confine::confine(&plan)));
     let signals = listen_for_signals()?;
     let running = start(profile, options.idle_exit, Box::new(MachineTime), chains)?;
     end_on(signals, &running.vault)?;
