@@ -111,6 +111,35 @@ mod tests {
     }
 
     #[test]
+    fn a_path_of_windows_is_kept_to_the_letter_and_wrapped_in_no_shell() {
+        let program = r"C:\Program Files\bursar tools\bursar.exe";
+        for client in [Client::ClaudeDesktop, Client::Cursor, Client::Vscode, Client::Stdio] {
+            let text = snippet(client, program, &["serve".to_owned()]);
+            // A configuration may be kept with either kind of line end.
+            for kept in [text.clone(), text.replace('\n', "\r\n")] {
+                let value: serde_json::Value = serde_json::from_str(&kept).unwrap();
+                let entry = ["/mcpServers/bursar", "/servers/bursar", ""]
+                    .iter()
+                    .find_map(|at| value.pointer(at).filter(|entry| entry.get("command").is_some()));
+                assert_eq!(entry.unwrap()["command"], program, "{kept}");
+                assert_eq!(entry.unwrap()["args"], serde_json::json!(["serve"]), "{kept}");
+            }
+            assert!(!text.contains("cmd"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_registered_is_the_program_that_is_here_and_nothing_that_fetches_another() {
+        for client in [Client::ClaudeDesktop, Client::ClaudeCode, Client::Cursor, Client::Vscode, Client::Stdio] {
+            let text = snippet(client, "/opt/bursar", &["serve".to_owned()]);
+            for fetcher in ["npx", "uvx", "pipx", "docker", "@latest", "curl"] {
+                assert!(!text.contains(fetcher), "{fetcher} is in {text}");
+            }
+            assert!(text.contains("/opt/bursar"), "{text}");
+        }
+    }
+
+    #[test]
     fn a_path_with_a_space_or_a_quote_stays_one_shell_word() {
         let text = snippet(Client::ClaudeCode, "/opt/it's here/bursar", &["serve".to_owned()]);
         assert!(text.ends_with(r"-- '/opt/it'\''s here/bursar' serve"), "{text}");

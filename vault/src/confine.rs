@@ -72,7 +72,7 @@ pub enum Held {
 }
 
 impl Plan {
-    /// What the vault of `profile` needs. Makes the folder of its sockets, because afterwards it could not.
+    /// What the vault of `profile` needs. Makes the folder of its sockets where that lies elsewhere, because afterwards it could not.
     ///
     /// # Errors
     ///
@@ -99,11 +99,14 @@ impl Plan {
 
 /// The folder of the profile and that of its sockets, which may lie elsewhere.
 fn own_folders(profile: &Profile) -> Result<Vec<PathBuf>, GuardFault> {
-    let sockets = profile.run_dir();
+    let (home, sockets) = (profile.home(), profile.run_dir());
+    if sockets.starts_with(home) {
+        return Ok(vec![home.to_owned()]);
+    }
     if profile.hardened().is_none() {
         guarded::make_directory(&sockets)?;
     }
-    Ok(vec![profile.home().to_owned(), sockets])
+    Ok(vec![home.to_owned(), sockets])
 }
 
 /// Confines the calling thread, and with it every thread and process that it starts from now on: call it before it starts

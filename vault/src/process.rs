@@ -104,14 +104,16 @@ pub fn run(profile: &Profile, options: Options, chains: Arc<dyn Chains>) -> Resu
         detach()?;
     }
     profile.check_vault()?;
-    let both = profile.hardened().map(Hardened::both).unwrap_or_default();
-    if !both.is_empty() {
-        tracing::warn!(uids = ?both, "users are agents and operators at once: code of theirs can watch the passphrase being typed");
-    }
-    let plan = Plan::vault(profile).map_err(ProfileFault::from)?;
-    tracing::info!("confined: {}", confine::told(&confine::confine(&plan)));
+    let layers = confine::confine(&Plan::vault(profile).map_err(ProfileFault::from)?);
     let signals = listen_for_signals()?;
     let running = start(profile, options.idle_exit, Box::new(MachineTime), chains)?;
+    tracing::info!("confined: {}", confine::told(&layers));
+    let both = profile.hardened().map(Hardened::both).unwrap_or_default();
+    if !both.is_empty() {
+        tracing::warn!(
+            "user ids {both:?} are agents and operators at once: code of theirs can watch the passphrase being typed"
+        );
+    }
     end_on(signals, &running.vault)?;
     let why = running.vault.wait();
     running.stop();

@@ -102,3 +102,20 @@ fn a_file_that_somebody_else_could_have_written_is_refused_and_a_missing_one_is_
     std::os::unix::fs::chown(folder.path(), Some(0), None).unwrap();
     assert!(matches!(Hardened::read(&path), Err(HardenedFault::Text { .. })));
 }
+
+#[test]
+fn the_files_that_are_shipped_can_be_used() {
+    let accounts = Accounts::of("bursar:x:990:990::/:/\nagent:x:1000:1000::/:/\noperator:x:1001:1001::/:/\n");
+    let of = |text| Hardened::of(Path::new(PLACE), text, &accounts).unwrap();
+    let units = of(include_str!("../../../packaging/systemd/vault.toml"));
+    assert_eq!((units.vault(), units.sockets()), (990, Path::new("/run/bursar")));
+    assert!(units.both().is_empty() && units.passphrase().is_none());
+    // The lines that are there to be taken in say what they should as well.
+    let taken = include_str!("../../../packaging/systemd/vault.toml").replace("\n# browsers", "\nbrowsers");
+    let taken = taken.replace("\n# passphrase", "\npassphrase");
+    let taken = of(&taken);
+    assert_eq!(taken.guests(DoorName::Glue), &BTreeSet::from([1001]));
+    assert_eq!(taken.passphrase(), Some(Path::new("/run/credentials/bursar-vault.service/passphrase")));
+    let images = of(include_str!("../../../packaging/docker/vault.toml"));
+    assert_eq!(images.guests(DoorName::Agent), &BTreeSet::from([10_001]));
+}
