@@ -31,7 +31,8 @@ fn confined<T: Send>(role: Role, own: &Path, work: impl FnOnce() -> T + Send) ->
 }
 
 fn denied<T>(tried: io::Result<T>) {
-    assert_eq!(tried.map(drop).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    let kind = tried.map(drop).map_err(|fault| fault.kind());
+    assert_eq!(kind, Err(io::ErrorKind::PermissionDenied));
 }
 
 #[test]
