@@ -196,11 +196,27 @@ impl Machine {
         Said { code: said.status.code(), out: text(said.stdout), err: text(said.stderr) }
     }
 
-    /// Starts the vault, and waits until it answers its operator and is unlocked.
-    pub(crate) async fn start_vault(&mut self) {
+    /// Starts the vault, and waits for nothing.
+    pub(crate) fn spawn_vault(&mut self) {
         let log = File::create(self.path("words")).unwrap();
         let mut command = self.command(VAULT, &["vault"]);
         self.vault = Some(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap());
+    }
+
+    /// Waits until the vault says this.
+    pub(crate) async fn until_it_says(&self, text: &str) {
+        let mut tick = interval(Duration::from_millis(10));
+        let said = timeout(PATIENCE, async {
+            while !self.words().contains(text) {
+                tick.tick().await;
+            }
+        });
+        assert!(said.await.is_ok(), "`{text}` is not said in {PATIENCE:?}: {}", self.words());
+    }
+
+    /// Starts the vault, and waits until it answers its operator and is unlocked.
+    pub(crate) async fn start_vault(&mut self) {
+        self.spawn_vault();
         let profile = self.profile(OPERATOR);
         let mut tick = interval(Duration::from_millis(10));
         let up = timeout(PATIENCE, async {

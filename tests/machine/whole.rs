@@ -45,3 +45,40 @@ async fn an_agent_buys_and_keeps_the_goods_and_without_the_vault_nothing_is_star
     let bought = client.buy(&seller.url("/b"), None).await;
     assert_eq!(bought["outcome"], "paid", "{bought}");
 }
+
+/// As systemd lends a credential on a file system with access lists: root's, and the vault's user may read it.
+#[tokio::test]
+async fn a_passphrase_that_root_lends_unlocks_the_vault_and_one_that_others_could_read_does_not() {
+    let mut machine = Machine::set_up(&rules(1, ""));
+    let folder = machine.path("credentials");
+    let (path, filed) = (folder.join("passphrase"), machine.home(VAULT).join("passphrase"));
+    fs::create_dir(&folder).unwrap();
+    fs::copy(&filed, &path).unwrap();
+    fs::remove_file(&filed).unwrap();
+    machine.write_file(&format!("{}passphrase = \"{}\"\n", machine.listed(), path.display()));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).unwrap();
+    for (lent, rights) in [(&path, 4_u16), (&folder, 5)] {
+        // Its owner, the vault's user, the group, the mask, others: include/uapi/linux/posix_acl_xattr.h.
+        let entries = [
+            (1_u16, rights, u32::MAX),
+            (2, rights, VAULT),
+            (4, 0, u32::MAX),
+            (16, rights, u32::MAX),
+            (32, 0, u32::MAX),
+        ];
+        let mut list = 2_u32.to_le_bytes().to_vec();
+        for (kind, rights, id) in entries {
+            list.extend([kind.to_le_bytes(), rights.to_le_bytes()].concat());
+            list.extend(id.to_le_bytes());
+        }
+        rustix::fs::lsetxattr(lent, "system.posix_acl_access", &list, rustix::fs::XattrFlags::empty()).unwrap();
+    }
+    // Waits until it is unlocked.
+    machine.start_vault().await;
+    machine.kill_vault().await;
+
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    machine.spawn_vault();
+    machine.until_it_says("the passphrase file does not unlock the wallet").await;
+}

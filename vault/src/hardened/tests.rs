@@ -105,7 +105,7 @@ fn a_file_that_somebody_else_could_have_written_is_refused_and_a_missing_one_is_
 
 #[test]
 fn the_files_that_are_shipped_can_be_used() {
-    let accounts = Accounts::of("bursar:x:990:990::/:/\nagent:x:1000:1000::/:/\noperator:x:1001:1001::/:/\n");
+    let accounts = Accounts::of("bursar:x:990:990::/:/\nagent:x:1000:1000::/:/\nann:x:1001:1001::/:/\n");
     let of = |text| Hardened::of(Path::new(PLACE), text, &accounts).unwrap();
     let units = of(include_str!("../../../packaging/systemd/vault.toml"));
     assert_eq!((units.vault(), units.sockets()), (990, Path::new("/run/bursar")));
