@@ -3,9 +3,8 @@
 //! A thread a connection, with a small stack and a cap a door: however many agents connect, the operator's door has
 //! room of its own. A bad frame costs its sender the connection and nobody else anything.
 
-use crate::guarded;
 use crate::protocol::frame::{self, ASK_MAX_BYTES, FrameFault, REPLY_MAX_BYTES};
-use crate::socket;
+use crate::socket::{self, Guests};
 use rustix::net::RecvFlags;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -88,10 +87,11 @@ struct People {
 }
 
 impl Door {
-    /// Opens a door: `greet` makes one conversation for each connection of a process of our own user.
+    /// Opens a door: `greet` makes one conversation for each connection of a process of a guest's.
     pub(crate) fn open<C: Conversation>(
         listener: UnixListener,
         path: &Path,
+        guests: Guests,
         cap: usize,
         greet: impl Fn(Peer) -> C + Send + Sync + 'static,
     ) -> io::Result<Self> {
@@ -102,7 +102,7 @@ impl Door {
         let accepting = thread::Builder::new()
             .name("accept".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn(move || accept(&listening, &inside, &greet))?;
+            .spawn(move || accept(&listening, &guests, &inside, &greet))?;
         Ok(Self { path: path.to_owned(), listener, room, accepting: Some(accepting) })
     }
 
@@ -175,6 +175,7 @@ enum Entry {
 
 fn accept<C: Conversation>(
     listener: &UnixListener,
+    guests: &Guests,
     room: &Arc<Room>,
     greet: &Arc<impl Fn(Peer) -> C + Send + Sync + 'static>,
 ) {
@@ -192,7 +193,7 @@ fn accept<C: Conversation>(
                 continue;
             }
         };
-        if let Err(fault) = socket::check_peer(&*stream, guarded::our_uid()) {
+        if let Err(fault) = socket::peer_of(&*stream).and_then(|uid| guests.admit(uid)) {
             tracing::warn!(%fault, "a connection was refused");
             continue;
         }
