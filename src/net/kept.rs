@@ -123,6 +123,37 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_the_seller_took_leave_of_is_not_used() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (carriage, _seller) = carriage(&listener).await;
+        carriage.heard().note_end();
+        let kept = Kept(Mutex::new(Place::Taken { carriage, since: Instant::now() }));
+        assert!(kept.take(Method::Get).is_none());
+    }
+
+    /// The runtime does not run between the seller's last act and the next leg, so only the system knows of it.
+    #[tokio::test]
+    async fn what_has_come_and_nobody_has_read_yet_is_seen() {
+        use std::io::Write as _;
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        type Act = fn(std::net::TcpStream);
+        let hangs_up: Act = drop;
+        let speaks: Act = |mut seller| {
+            seller.write_all(b"x").unwrap();
+            std::mem::forget(seller);
+        };
+        for act in [hangs_up, speaks] {
+            let (carriage, seller) = carriage(&listener).await;
+            let seller = seller.into_std().unwrap();
+            assert!(carriage.is_quiet());
+            act(seller);
+            let kept = Kept(Mutex::new(Place::Taken { carriage, since: Instant::now() }));
+            assert!(kept.take(Method::Get).is_none());
+        }
+    }
+
+    #[tokio::test]
     async fn only_the_first_leg_leaves_anything() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let kept = Kept::default();

@@ -73,7 +73,7 @@ impl Heard {
         }
     }
 
-    fn note_end(&self) {
+    pub(super) fn note_end(&self) {
         self.0.end.store(true, Ordering::Release);
     }
 }
@@ -177,6 +177,49 @@ impl AsyncWrite for Line {
         match &mut self.get_mut().way {
             Way::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Way::Secure(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    async fn pair() -> (Line, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let line = Line::plain(TcpStream::connect(listener.local_addr().unwrap()).await.unwrap());
+        (line, listener.accept().await.unwrap().0)
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_heard_once_and_the_next_one_anew() {
+        let (mut line, mut seller) = pair().await;
+        let heard = line.heard();
+        for _leg in 0..2 {
+            heard.listen_anew();
+            assert!(!heard.0.answer.load(Ordering::Acquire));
+            seller.write_all(b"x").await.unwrap();
+            line.read_exact(&mut [0]).await.unwrap();
+            heard.first_byte().await;
+        }
+        assert!(!heard.end());
+    }
+
+    #[tokio::test]
+    async fn a_seller_that_hangs_up_or_says_goodbye_is_heard_to_go() {
+        let (mut line, seller) = pair().await;
+        drop(seller);
+        assert_eq!(line.read(&mut [0]).await.unwrap(), 0);
+        assert!(line.heard().end());
+
+        let (mut line, mut seller) = pair().await;
+        line.frames = Some(Frames::default());
+        for (frame, goes) in [([0, 0, 0, 4, 0, 0, 0, 0, 0], false), ([0, 0, 8, 7, 0, 0, 0, 0, 0], true)] {
+            seller.write_all(&frame).await.unwrap();
+            line.read_exact(&mut [0; 9]).await.unwrap();
+            assert_eq!(line.heard().end(), goes, "{frame:?}");
         }
     }
 }

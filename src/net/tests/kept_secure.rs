@@ -25,10 +25,7 @@ use crate::net::{Exchange, FaultCode};
 type Heard = Arc<Mutex<Vec<(usize, String)>>>;
 
 /// A seller that accepts TLS and plays a script of its own on each connection, the last one for ever.
-async fn keeper(
-    acceptor: TlsAcceptor,
-    scripts: &'static [&'static [Step]],
-) -> (u16, Heard, watch::Receiver<usize>) {
+async fn keeper(acceptor: TlsAcceptor, scripts: &'static [&'static [Step]]) -> (u16, Heard, watch::Receiver<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let (count, played) = watch::channel(0);
