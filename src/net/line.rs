@@ -11,13 +11,16 @@ use std::task::{Context, Poll};
 use bursar_policy::Host;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::frames::{Begun, Frames};
+
+/// How much is taken from the socket at once, in bytes: four records of TLS, which by itself asks for 4 KiB at a time.
+const READ_BYTES: usize = 64 * 1024;
 
 /// A connection that is ready to carry a request.
 pub(super) struct Line {
@@ -29,7 +32,7 @@ pub(super) struct Line {
 
 enum Way {
     Plain(TcpStream),
-    Secure(Box<TlsStream<TcpStream>>),
+    Secure(Box<TlsStream<BufReader<TcpStream>>>),
 }
 
 /// What came over a line: whether an answer began, and whether the seller goes. What TLS and HTTP/2 say to themselves is
@@ -91,6 +94,7 @@ impl Line {
     /// What the handshake met.
     pub(super) async fn secure(stream: TcpStream, host: &Host, tls: Arc<ClientConfig>) -> io::Result<Self> {
         let name = server_name(host)?;
+        let stream = BufReader::with_capacity(READ_BYTES, stream);
         let stream = TlsConnector::from(tls).connect(name, stream).await?;
         let line = Self { way: Way::Secure(Box::new(stream)), frames: None, heard: Heard::default() };
         let frames = line.is_http2().then(Frames::default);
@@ -118,7 +122,7 @@ impl Line {
     pub(super) fn socket(&self) -> io::Result<OwnedFd> {
         let stream = match &self.way {
             Way::Plain(stream) => stream,
-            Way::Secure(stream) => stream.get_ref().0,
+            Way::Secure(stream) => stream.get_ref().0.get_ref(),
         };
         stream.as_fd().try_clone_to_owned()
     }
