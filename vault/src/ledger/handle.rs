@@ -292,7 +292,7 @@ pub(super) const OPEN_OF_PAYMENT: &str = select!("WHERE state = 'open' AND payme
 pub(super) const DUE: &str = select!("WHERE state = 'open' AND expires_s <= ?1 ORDER BY expires_s LIMIT 64");
 const EVERY_OPEN: &str = select!("WHERE state = 'open'");
 /// Held money without an open handle, which nobody could ever let go of.
-pub(super) const HELD_FOR_NOBODY: &str = "SELECT id FROM payment WHERE state = 'held'
+pub(super) const HELD_FOR_NOBODY: &str = "SELECT id FROM payment WHERE state IN ('held', 'exposed') AND state = 'held'
      AND NOT EXISTS (SELECT 1 FROM handle WHERE handle.payment = payment.id AND handle.state = 'open') LIMIT 1";
 
 /// What a redeeming transaction came to.

@@ -2,6 +2,7 @@
 
 use bursar_policy::chain::Address;
 use bursar_policy::digest::Digest;
+use rusqlite::InterruptHandle;
 
 use super::audit::chain::Kept;
 use super::audit::{self, Books, Progress};
@@ -18,6 +19,22 @@ pub struct Inspector {
     identity: Identity,
     place: LedgerPlace,
     set_back: Option<String>,
+}
+
+/// Breaks off what an [`Inspector`] is reading at this moment.
+pub struct Brake(InterruptHandle);
+
+impl Brake {
+    /// Breaks it off; it ends with a fault. Does nothing where nothing is being read.
+    pub fn pull(&self) {
+        self.0.interrupt();
+    }
+}
+
+impl std::fmt::Debug for Brake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Brake")
+    }
 }
 
 /// Whose ledger it is.
@@ -93,6 +110,25 @@ impl Inspector {
         let verdict = self.conn.file()?.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
         let verdict = verdict.map_err(|fault| damaged(fault.to_string()))?;
         if verdict == "ok" { Ok(()) } else { Err(damaged(verdict)) }
+    }
+
+    /// Reads every page, and then checks everything as [`Inspector::verify`] does: what a start leaves for later.
+    ///
+    /// # Errors
+    ///
+    /// As those of both.
+    pub fn whole(&self) -> Result<Books, LedgerFault> {
+        open::check_pages(self.conn.file()?, &self.place.file)?;
+        self.verify(Kept::default(), &mut |_progress| ())
+    }
+
+    /// What breaks off a long look from another thread.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn brake(&self) -> Result<Brake, LedgerFault> {
+        Ok(Brake(self.conn.file()?.get_interrupt_handle()))
     }
 
     /// Checks the log, every row, every total, every session and every checkpoint, as a vault does at its start.

@@ -14,6 +14,7 @@ mod flood;
 mod growth;
 mod handles;
 mod limits;
+mod living;
 mod mandates;
 mod prove;
 mod purse;

@@ -12,7 +12,7 @@ use crate::ledger::audit::chain::Kept;
 use crate::ledger::events::{self, Event, EventKind, Head};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::mark::Mark;
-use crate::ledger::open::{self, LedgerPlace};
+use crate::ledger::open::{self, LedgerPlace, Pages};
 use crate::ledger::store::Store;
 use crate::ledger::{approval, audit, handle, meta, session};
 
@@ -293,7 +293,7 @@ impl Engine {
         self.open = None;
         self.unsynced = None;
         self.journal.forget();
-        let conn = open::open(&self.place)?;
+        let conn = open::open(&self.place, Pages::All)?;
         let checked = audit::everything(&conn, Kept::default(), &mut |_progress| ());
         let conn = self.conn.insert(conn);
         checked?;
