@@ -144,13 +144,14 @@ fn it_listens_on_no_tcp_port_and_reaches_those_of_others() {
 }
 
 /// Makes the calling thread one of a user without rights, where the tests run as root: root's rights look into everybody.
-fn without_rights(uid: u32) {
-    if rustix::process::geteuid().is_root() {
-        let (user, group) = (rustix::thread::Uid::from_raw(uid), rustix::thread::Gid::from_raw(uid));
-        rustix::thread::set_thread_groups(&[]).unwrap();
-        rustix::thread::set_thread_res_gid(group, group, group).unwrap();
-        rustix::thread::set_thread_res_uid(user, user, user).unwrap();
+fn without_rights(uid: u32) -> Result<(), Errno> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
     }
+    let (user, group) = (rustix::thread::Uid::from_raw(uid), rustix::thread::Gid::from_raw(uid));
+    rustix::thread::set_thread_groups(&[])?;
+    rustix::thread::set_thread_res_gid(group, group, group)?;
+    rustix::thread::set_thread_res_uid(user, user, user)
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn nobody_outside_is_signalled_or_looked_into() {
     let of = |name: &str| format!("/proc/{}/{name}", pid.as_raw_nonzero());
     std::thread::scope(|scope| {
         let tried = scope.spawn(|| {
-            without_rights(SOMEBODY);
+            without_rights(SOMEBODY).unwrap();
             // So far it could.
             rustix::process::test_kill_process(pid).unwrap();
             assert!(!fs::read(of("environ")).unwrap().is_empty());
