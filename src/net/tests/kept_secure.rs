@@ -22,10 +22,13 @@ use super::secrets::ask_with_secrets;
 use super::{NAME, QUICK, pinned, sandbox};
 use crate::net::{Exchange, FaultCode};
 
-type Heard = Arc<Mutex<Vec<(usize, String)>>>;
+pub(super) type Heard = Arc<Mutex<Vec<(usize, String)>>>;
 
 /// A seller that accepts TLS and plays a script of its own on each connection, the last one for ever.
-async fn keeper(acceptor: TlsAcceptor, scripts: &'static [&'static [Step]]) -> (u16, Heard, watch::Receiver<usize>) {
+pub(super) async fn keeper(
+    acceptor: TlsAcceptor,
+    scripts: &'static [&'static [Step]],
+) -> (u16, Heard, watch::Receiver<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let (count, played) = watch::channel(0);
@@ -47,7 +50,7 @@ async fn to(port: u16, authority: &Authority) -> Exchange {
     Exchange::open(pin, &authority.trusted())
 }
 
-fn connections(heard: &Heard) -> Vec<usize> {
+pub(super) fn connections(heard: &Heard) -> Vec<usize> {
     heard.lock().unwrap().iter().map(|(connection, _)| *connection).collect()
 }
 
