@@ -143,7 +143,7 @@ async fn answering_then(authority: &Authority, last: &'static [u8]) -> (u16, wat
                 stream.read_exact(&mut [0; 24]).await.unwrap();
                 let mut head = [0; 9];
                 while stream.read_exact(&mut head).await.is_ok() {
-                    let length = usize::from(head[1]) * 256 + usize::from(head[2]);
+                    let length = usize::from(u16::from_be_bytes([head[1], head[2]]));
                     stream.read_exact(&mut vec![0; length]).await.unwrap();
                     // HEADERS: answered by HEADERS that end the stream, `:status` written out (RFC 7541 6.2.2).
                     if head[3] == 1 {
