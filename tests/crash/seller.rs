@@ -87,7 +87,8 @@ impl Seller {
                             let (presented, reply) = goods(&path, header);
                             let mut seen = seen.lock().unwrap();
                             // One id is one payment: the same again is the same answer, and another one a conflict.
-                            let is_another = |known: &Presented| known.id == presented.id && known.header != presented.header;
+                            let is_another =
+                                |known: &Presented| known.id == presented.id && known.header != presented.header;
                             let conflicts = seen.iter().any(is_another);
                             seen.push(presented);
                             if conflicts { conflict() } else { reply }
