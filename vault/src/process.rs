@@ -3,9 +3,11 @@
 use crate::agent::AgentConversation;
 use crate::chain::{self, Chains, Watch};
 use crate::clock::{MachineTime, TimeSource};
+use crate::confine::{self, Plan};
 use crate::failpoint;
 use crate::glue::GlueConversation;
 use crate::guarded::GuardFault;
+use crate::hardened::{DoorName, Hardened};
 use crate::keystore::{Keystore, KeystoreFault};
 use crate::ledger::{Brake, Event, EventKind, Inspector, Ledger, LedgerFault, Looked, When};
 use crate::operator::OperatorConversation;
@@ -101,8 +103,17 @@ pub fn run(profile: &Profile, options: Options, chains: Arc<dyn Chains>) -> Resu
     if options.detach {
         detach()?;
     }
+    profile.check_vault()?;
+    let layers = confine::confine(&Plan::vault(profile).map_err(ProfileFault::from)?);
     let signals = listen_for_signals()?;
     let running = start(profile, options.idle_exit, Box::new(MachineTime), chains)?;
+    tracing::info!("confined: {}", confine::told(&layers));
+    let both = profile.hardened().map(Hardened::both).unwrap_or_default();
+    if !both.is_empty() {
+        tracing::warn!(
+            "user ids {both:?} are agents and operators at once: code of theirs can watch the passphrase being typed"
+        );
+    }
     end_on(signals, &running.vault)?;
     let why = running.vault.wait();
     running.stop();
@@ -121,27 +132,30 @@ pub fn start(
     chains: Arc<dyn Chains>,
 ) -> Result<Running, StartFault> {
     sign::self_test()?;
-    profile.check()?;
+    profile.check_vault()?;
     failpoint::arm(&profile.failpoint(), profile.setting());
     let (vault, unchecked) = open(profile, time, Watch::new(chains))?;
     let vault = Arc::new(vault);
     unlock_from_file(&vault);
 
-    let operator_sock = socket::bind(&profile.operator_sock())?;
-    let glue_sock = socket::bind(&profile.glue_sock())?;
-    let agent_sock = socket::bind(&profile.agent_sock())?;
+    let (operator_sock, for_operators) = (profile.operator_sock(), profile.guests(DoorName::Operator));
+    let (glue_sock, for_glues) = (profile.glue_sock(), profile.guests(DoorName::Glue));
+    let (agent_sock, for_agents) = (profile.agent_sock(), profile.guests(DoorName::Agent));
+    let heard_by_operators = socket::bind(&operator_sock, &for_operators)?;
+    let heard_by_glues = socket::bind(&glue_sock, &for_glues)?;
+    let heard_by_agents = socket::bind(&agent_sock, &for_agents)?;
     let system = |doing| move |source| StartFault::System { doing, source };
-    let (for_operators, for_glues, for_agents) = (Arc::clone(&vault), Arc::clone(&vault), Arc::clone(&vault));
-    let operators = Door::open(operator_sock, &profile.operator_sock(), OPERATORS_MAX, move |_peer| {
-        OperatorConversation::new(Arc::clone(&for_operators))
+    let (to_operators, to_glues, to_agents) = (Arc::clone(&vault), Arc::clone(&vault), Arc::clone(&vault));
+    let operators = Door::open(heard_by_operators, &operator_sock, for_operators, OPERATORS_MAX, move |_peer| {
+        OperatorConversation::new(Arc::clone(&to_operators))
     })
     .map_err(system("start a thread for the operator socket"))?;
-    let glues = Door::open(glue_sock, &profile.glue_sock(), GLUES_MAX, move |peer| {
-        GlueConversation::new(Arc::clone(&for_glues), peer)
+    let glues = Door::open(heard_by_glues, &glue_sock, for_glues, GLUES_MAX, move |peer| {
+        GlueConversation::new(Arc::clone(&to_glues), peer)
     })
     .map_err(system("start a thread for the glue socket"))?;
-    let agents = Door::open(agent_sock, &profile.agent_sock(), AGENTS_MAX, move |peer| {
-        AgentConversation::new(Arc::clone(&for_agents), peer)
+    let agents = Door::open(heard_by_agents, &agent_sock, for_agents, AGENTS_MAX, move |peer| {
+        AgentConversation::new(Arc::clone(&to_agents), peer)
     })
     .map_err(system("start a thread for the agent socket"))?;
     let swept = Arc::clone(&vault);
