@@ -22,7 +22,7 @@ fn schedule(dice: &mut Dice, host: usize) -> Schedule {
 
 fn call(dice: &mut Dice) -> Call {
     Call {
-        page: dice.one_of(&[0, 0, 1]),
+        page: dice.one_of(&[0, 0, 1, 2, 3]),
         session: dice.below(SESSIONS),
         named: dice.below(2) == 0,
         wait_s: dice.one_of(&[0, 0, 1, 30, 119, 121, 400]),

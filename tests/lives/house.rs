@@ -29,7 +29,7 @@ use crate::deal::{SCHEDULES, SESSIONS};
 use crate::seller::{host, payee};
 
 /// What all payments at one host come to at most, in atomic units.
-pub(crate) const HOST_MAX_UNITS: u128 = 60_000;
+pub(crate) const HOST_MAX_UNITS: u128 = 40_000;
 
 /// When a life begins.
 const START_S: u64 = 1_900_000_000;
@@ -215,7 +215,7 @@ fn rules(port: u16) -> String {
         [[limit]]
         scope = "host"
         window = "24h"
-        max = "0.06 USD"
+        max = "0.04 USD"
 
         {entries}
 

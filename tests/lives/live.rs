@@ -24,6 +24,7 @@ const REPEAT_S: u64 = 120;
 pub(crate) struct Seen {
     calls: usize,
     told: BTreeMap<&'static str, usize>,
+    reasons: BTreeMap<&'static str, usize>,
     states: BTreeMap<String, usize>,
     struck: BTreeSet<Strike>,
     repeats: usize,
@@ -39,6 +40,9 @@ impl Seen {
         for (told, times) in &other.told {
             *self.told.entry(told).or_default() += times;
         }
+        for (reason, times) in &other.reasons {
+            *self.reasons.entry(reason).or_default() += times;
+        }
         for (state, times) in &other.states {
             *self.states.entry(state.clone()).or_default() += times;
         }
@@ -51,6 +55,9 @@ impl Seen {
         }
         for state in ["Exposed", "Settled", "PresumedSpent"] {
             assert!(self.states.contains_key(state), "no row is {state}: {self:?}");
+        }
+        for reason in ["over_limit", "over_session_budget", "payee_not_allowed", "terms_unreadable"] {
+            assert!(self.reasons.contains_key(reason), "nobody was refused for `{reason}`: {self:?}");
         }
         for moment in [Moment::Asked, Moment::Paid, Moment::Answered] {
             for strike in [Strike::ServeDies(moment), Strike::VaultDies(moment), Strike::BothDie(moment)] {
@@ -123,7 +130,7 @@ fn path(call: &Call) -> String {
 
 fn errand(seller: &Seller, number: usize, call: &Call) -> Errand {
     let site = Site::parse(&format!("http://{}:{}{}", host(number), seller.port, path(call))).unwrap();
-    let named = call.named.then(|| format!("p-{}", call.page).parse().unwrap());
+    let named = call.named.then(|| format!("p-{number}-{}", call.page).parse().unwrap());
     Errand { purchase_id: named, ..Errand::new(site, Method::Get) }
 }
 
@@ -212,6 +219,9 @@ fn heard(told: &Purchase, number: usize, call: &Call, seller: &Seller, seen: &mu
         Purchase::Failed(_) => ("failed", None),
     };
     *seen.told.entry(word).or_default() += 1;
+    if let Purchase::Refused { refusals } = told {
+        *seen.reasons.entry(refusals[0].code()).or_default() += 1;
+    }
     if let Some(receipt) = receipt {
         assert_eq!(receipt.money, money(price(&path)), "{told:?}");
         seen.repeats += usize::from(receipt.repeat);
