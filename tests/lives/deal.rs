@@ -16,7 +16,16 @@ pub(crate) fn life(seed: u64) -> Life {
 }
 
 fn schedule(dice: &mut Dice, host: usize) -> Schedule {
-    let calls = (0..=dice.below(4)).map(|_| call(dice)).collect();
+    let mut calls: Vec<Call> = Vec::new();
+    for _ in 0..=dice.below(5) {
+        let mut next = call(dice);
+        // Most calls repeat an earlier one: what becomes of a purchase is what most can go wrong with.
+        if !calls.is_empty() && dice.below(3) != 0 {
+            let earlier = &calls[dice.below(calls.len())];
+            (next.page, next.session, next.named) = (earlier.page, earlier.session, earlier.named);
+        }
+        calls.push(next);
+    }
     Schedule { host, calls }
 }
 
