@@ -65,6 +65,7 @@ pub struct Rules {
     body_cap_bytes: u64,
     chains_asked: BTreeMap<ChainId, ChainRule>,
     network: Network,
+    shares: Option<String>,
     loopback: BTreeMap<Host, IpAddr>,
     ca_file: Option<String>,
 }
@@ -309,6 +310,12 @@ impl Rules {
     #[must_use]
     pub const fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// Where vaults agree who holds how much of the limits; absent where every limit is the one ledger's.
+    #[must_use]
+    pub fn shares(&self) -> Option<&str> {
+        self.shares.as_deref()
     }
 
     /// Names and the loopback addresses that stand for them. Empty outside a sandbox.

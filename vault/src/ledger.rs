@@ -31,6 +31,7 @@ mod report;
 mod sweep;
 
 mod session;
+mod share;
 mod switch;
 mod view;
 
@@ -86,6 +87,7 @@ pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{Price, REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Meant;
 pub use self::session::{Session, SessionOpened};
+pub use self::share::{Line, LineStanding};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};
 
@@ -146,6 +148,7 @@ impl Ledger {
             clock: LedgerClock::resume(time, found.clock),
             latch: latch::Latch::from_disk(found.latched),
             purse: purse::Purse::default(),
+            shares: share::Shares::default(),
         });
         let mut mark = mark::Mark::open(&place.file, found.ledger_id.clone());
         if let Some(reason) = mark.hold(&conn, &found.head)? {

@@ -30,6 +30,7 @@ mod wallet;
 mod sealed;
 
 pub mod chain;
+pub mod share;
 
 mod agent;
 pub mod by_hand;

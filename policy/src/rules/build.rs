@@ -59,7 +59,7 @@ impl Rules {
     ///
     /// The first [`RuleFault`] found; fixing it may uncover another.
     pub fn new(draft: Draft, setting: Setting) -> Result<Self, RuleFault> {
-        let Draft { payment, limits, hosts, payees, assets, chains, network, sandbox } = draft;
+        let Draft { payment, limits, hosts, payees, assets, chains, network, shares, sandbox } = draft;
         check_schemes(&payment.schemes)?;
         check_networks(&payment.networks, setting)?;
         let (loopback, ca_file) = sandbox_of(sandbox, setting)?;
@@ -106,6 +106,7 @@ impl Rules {
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
             chains_asked,
             network: Network::new(network)?,
+            shares: shares.map(|shares| shares.center),
             loopback,
             ca_file,
         };

@@ -58,6 +58,9 @@ pub struct Draft {
     /// `[network]`
     #[serde(default)]
     pub network: NetworkDraft,
+    /// `[shares]`
+    #[serde(default)]
+    pub shares: Option<SharesDraft>,
     /// `[sandbox]`
     #[serde(default)]
     pub sandbox: Option<SandboxDraft>,
@@ -327,6 +330,14 @@ pub struct NetworkDraft {
     /// needs.
     #[serde(default)]
     pub extra_ca: Option<String>,
+}
+
+/// `[shares]`: several vaults, each with a ledger of its own, split the limits.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharesDraft {
+    /// The PostgreSQL database in which they agree who holds how much.
+    pub center: String,
 }
 
 /// `[sandbox]`: what only play money allows.

@@ -62,6 +62,7 @@ pub(crate) fn draft() -> Draft {
         assets: Vec::new(),
         chains: Vec::new(),
         network: NetworkDraft::default(),
+        shares: None,
         sandbox: None,
     }
 }

@@ -24,6 +24,7 @@ mod repeat;
 mod resume;
 mod set_back;
 mod settlement;
+mod shares;
 mod shut;
 mod sim;
 mod sums;

@@ -21,6 +21,7 @@ use super::latch::Latch;
 use super::mark::Mark;
 use super::open::{self, LedgerPlace};
 use super::purse::Purse;
+use super::share::Shares;
 use super::store::Store;
 use crate::clock::LedgerClock;
 
@@ -49,6 +50,8 @@ pub(super) struct Tx<'c> {
     pub(super) latched: bool,
     /// What the wallet holds.
     pub(super) purse: &'c Purse,
+    /// What may be counted here of limits that vaults split.
+    pub(super) shares: &'c Shares,
 }
 
 impl Tx<'_> {
@@ -64,6 +67,7 @@ pub(super) struct Shared {
     pub(super) clock: LedgerClock,
     pub(super) latch: Latch,
     pub(super) purse: Purse,
+    pub(super) shares: Shares,
 }
 
 /// The writer's front: gives it work from any thread.

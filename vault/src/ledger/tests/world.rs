@@ -165,9 +165,18 @@ impl World {
 
     /// [`World::new`] whose session is for what `mandate` says.
     pub(super) fn with_mandate(limits: &str, budget: &str, mandate: Option<Mandate>) -> Self {
+        Self::with(limits, budget, mandate, [7; 16])
+    }
+
+    /// [`World::new`] without limits, of a ledger with this id.
+    pub(super) fn called(id: [u8; 16], budget: &str) -> Self {
+        Self::with("", budget, None, id)
+    }
+
+    fn with(limits: &str, budget: &str, mandate: Option<Mandate>, id: [u8; 16]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let time = Fake::new();
-        Ledger::create(&place(dir.path()), KeyFile::Absent, [7; 16], Box::new(time.clone())).unwrap();
+        Ledger::create(&place(dir.path()), KeyFile::Absent, id, Box::new(time.clone())).unwrap();
         let ledger = Ledger::open(&place(dir.path()), Box::new(time.clone())).unwrap();
         let session = SessionId::from_random([1; 16]);
         let opened =

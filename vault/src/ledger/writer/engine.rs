@@ -171,7 +171,7 @@ impl Engine {
             return refuse(work, LedgerFault::Storage { detail });
         };
         let latched = self.shared.latch.reason().is_some();
-        let tx = Tx { conn, now_s: reading.now_s, latched, purse: &self.shared.purse };
+        let tx = Tx { conn, now_s: reading.now_s, latched, purse: &self.shared.purse, shares: &self.shared.shares };
         match do_one(conn, &tx, work) {
             Ok(Step { tell, fate: Fate::AtOnce }) => tell(Ok(())),
             Ok(Step { tell, fate: Fate::AfterCommit }) => self.to_commit.push(tell),
@@ -303,7 +303,8 @@ impl Engine {
         if let Some(set_back) = self.mark.set_back() {
             // What was paid out of sessions since, and for handles, is not known: a person opens new ones, knowing that.
             let now_s = self.shared.clock.read().now_s;
-            let tx = Tx { conn: &transaction, now_s, latched: true, purse: &self.shared.purse };
+            let tx =
+                Tx { conn: &transaction, now_s, latched: true, purse: &self.shared.purse, shares: &self.shared.shares };
             handle::presume_redeemed(&tx)?;
             session::close_every(&tx, &format!("the ledger was accepted although {set_back}"))?;
         }
@@ -327,7 +328,10 @@ fn unlatch(conn: &Store, shared: &Shared, confirmed: Option<Confirmed>) -> Resul
         if to_s < from_s {
             approval::clock_set_back(conn, to_s)?;
             // Those that were drawn in the mistaken future would keep their money aside until it comes.
-            handle::end_every(&Tx { conn, now_s, latched: true, purse: &shared.purse }, "the clock was set back")?;
+            handle::end_every(
+                &Tx { conn, now_s, latched: true, purse: &shared.purse, shares: &shared.shares },
+                "the clock was set back",
+            )?;
         }
     }
     meta::set_latched(conn, None)?;
