@@ -8,7 +8,9 @@
 //! comes back and what time does; the words of people; then how the counting is quick, the log honest, the writing
 //! durable, and which file it is.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+use bursar_policy::errand::PaymentId;
 
 use crate::clock::{LedgerClock, Reading, TimeSource};
 
@@ -29,6 +31,7 @@ mod refused;
 mod release;
 mod report;
 mod sweep;
+mod unsigned;
 
 mod session;
 mod switch;
@@ -44,6 +47,9 @@ mod rows;
 mod tally;
 
 mod store;
+
+mod custody;
+mod postgres;
 
 mod audit;
 mod checkpoint;
@@ -80,6 +86,7 @@ pub use self::fault::LedgerFault;
 pub use self::handle::{Drawn, HANDLE_LIFE_S, Handled, Held, Prepared, Redeemed, Redeemer, Unredeemable};
 pub use self::inspect::{Identity, Inspector};
 pub use self::open::{KeyFile, LedgerPlace, Lock};
+pub use self::postgres::{Migrated, ServerClock, ServerPlace, migrate};
 pub use self::prove::{Doubt, Moved};
 pub use self::purse::Holding;
 pub use self::quote::QUOTE_LIFE_S;
@@ -102,6 +109,7 @@ pub struct Ledger {
     place: LedgerPlace,
     id: String,
     flood: refused::Flood,
+    unsigned: Mutex<Vec<PaymentId>>,
     // Dropped last, so that nobody opens the file before it is closed.
     _lock: open::Lock,
 }
@@ -142,16 +150,19 @@ impl Ledger {
     /// Goes on where the ledger on `conn` ended, which was checked.
     fn begin(conn: Store, lock: Lock, place: &LedgerPlace, time: Box<dyn TimeSource>) -> Result<Self, LedgerFault> {
         let found = meta::read(&conn)?;
+        let (time, server) = open::whose_time(place, &conn, time)?;
         let shared = Arc::new(Shared {
             clock: LedgerClock::resume(time, found.clock),
             latch: latch::Latch::from_disk(found.latched),
             purse: purse::Purse::default(),
+            server,
         });
         let mut mark = mark::Mark::open(&place.file, found.ledger_id.clone());
         if let Some(reason) = mark.hold(&conn, &found.head)? {
             shared.latch.shut(reason.to_owned());
         }
-        let is_current = mark.set_back().is_none();
+        // Another vault's handles are not this one's to end.
+        let is_current = mark.set_back().is_none() && place.server.is_none();
         let ledger = Self {
             writer: Writer::start(conn, place.clone(), Arc::clone(&shared), mark)?,
             shared,
@@ -160,12 +171,14 @@ impl Ledger {
             place: place.clone(),
             id: found.ledger_id,
             flood: refused::Flood::default(),
+            unsigned: Mutex::default(),
             _lock: lock,
         };
         ledger.note(Event::new(EventKind::Opened, concat!("bursar-vault ", env!("CARGO_PKG_VERSION"))));
         if is_current {
             ledger.end_handles();
         }
+        ledger.writer.tell(|tx| if tx.latched { Ok(()) } else { custody::adopt(tx).map(drop) });
         Ok(ledger)
     }
 

@@ -240,7 +240,7 @@ impl Profile {
     /// The ledger as its own module names it.
     #[must_use]
     pub fn ledger_place(&self) -> LedgerPlace {
-        LedgerPlace { file: self.ledger(), lock: self.lock(), setting: self.setting }
+        LedgerPlace { file: self.ledger(), lock: self.lock(), setting: self.setting, server: None }
     }
 
     /// A sandbox only: names the step at which the process kills itself (see [`crate::failpoint`]).

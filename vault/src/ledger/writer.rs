@@ -5,6 +5,10 @@
 //! so that one that fails takes nothing else along. An ask that only read, or whose writing nobody waits for (an event,
 //! a report), is answered at once; its writing goes to the disk with the next commit, at the latest
 //! 50 ms later. When a commit fails, everyone who waits for it hears so, and the ledger latches.
+//!
+//! Where the ledger is on a server, nothing at all is answered before its commit, which comes as soon as no further ask is
+//! there, because others wait for their turn; one whose writing nobody waits for does not wait for the server's disk. When
+//! the server is lost, everyone who waits hears that, nothing latches, and the next ask looks for it again.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,6 +22,7 @@ use super::fault::LedgerFault;
 use super::latch::Latch;
 use super::mark::Mark;
 use super::open::LedgerPlace;
+use super::postgres::ServerTime;
 use super::purse::Purse;
 use super::store::Store;
 use crate::clock::LedgerClock;
@@ -59,6 +64,8 @@ pub(super) struct Shared {
     pub(super) clock: LedgerClock,
     pub(super) latch: Latch,
     pub(super) purse: Purse,
+    /// The clock of the server that the ledger is on, where that is the ledger's.
+    pub(super) server: Option<Arc<ServerTime>>,
 }
 
 /// The writer's front: gives it work from any thread.

@@ -21,6 +21,9 @@ const BATCH_MAX: usize = 64;
 /// How long a write that nobody waits for may stay off the disk, in milliseconds.
 const LAZY_COMMIT_MS: u64 = 50;
 
+/// How long a server that was not there is not looked for again: everybody who asks meanwhile hears so at once.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
+
 /// The thread's own side.
 pub(super) struct Engine {
     place: LedgerPlace,
@@ -31,6 +34,8 @@ pub(super) struct Engine {
     waiting: Vec<Tell>,
     open: Option<Open>,
     mark: Mark,
+    /// Why the server was not reached, and until when it is not looked for again.
+    unreached: Option<(LedgerFault, Instant)>,
 }
 
 /// The transaction that is open.
@@ -40,6 +45,8 @@ struct Open {
     changes_before: u64,
     /// Something must reach the disk although no statement has changed anything yet.
     must_write: bool,
+    /// Somebody waits for the disk.
+    is_awaited: bool,
 }
 
 enum Next {
@@ -56,7 +63,7 @@ impl Engine {
         inbox: Receiver<Order>,
         mark: Mark,
     ) -> Self {
-        Self { place, conn: Some(conn), shared, inbox, waiting: Vec::new(), open: None, mark }
+        Self { place, conn: Some(conn), shared, inbox, waiting: Vec::new(), open: None, mark, unreached: None }
     }
 
     /// Works until it is told to end, or nobody is left who could ask.
@@ -112,17 +119,18 @@ impl Engine {
     }
 
     fn work(&mut self, work: Work) {
-        let reading = self.shared.clock.read();
-        let shut_now = match reading.trust {
-            Trust::Steady => false,
-            Trust::Jumped(jump) => self.shared.latch.shut(jump.to_string()),
-        };
+        let (mut now_s, mut shut_now) = self.look_at_the_clock();
         if let Err(fault) = self.begin() {
             // A foreign lock is met here and never at the commit: a transaction that has begun holds the only one.
             if fault.latches() {
                 self.fail(&fault);
             }
             return refuse(work, fault);
+        }
+        if self.shared.server.is_some() {
+            // Only now it is known what the server's clock says.
+            let (seen_s, shut_since) = self.look_at_the_clock();
+            (now_s, shut_now) = (seen_s, shut_now || shut_since);
         }
         if let Some(open) = &mut self.open {
             open.asks = open.asks.saturating_add(1);
@@ -133,25 +141,88 @@ impl Engine {
             return refuse(work, LedgerFault::Storage { detail });
         };
         let latched = self.shared.latch.reason().is_some();
-        let tx = Tx { conn, now_s: reading.now_s, latched, purse: &self.shared.purse };
+        let tx = Tx { conn, now_s, latched, purse: &self.shared.purse };
+        let is_shared = conn.is_shared();
         match do_one(conn, &tx, work) {
+            Ok(Step { tell, fate: Fate::AtOnce }) if is_shared => self.waiting.push(tell),
             Ok(Step { tell, fate: Fate::AtOnce }) => tell(Ok(())),
-            Ok(Step { tell, fate: Fate::AfterCommit }) => self.waiting.push(tell),
+            Ok(Step { tell, fate: Fate::AfterCommit }) => {
+                self.waiting.push(tell);
+                if let Some(open) = &mut self.open {
+                    open.is_awaited = true;
+                }
+            }
             Ok(Step { tell, fate: Fate::Failed(fault) }) => {
                 // Whoever hears of the fault finds the latch shut already.
                 if fault.latches() {
                     self.fail(&fault);
+                } else if self.is_lost() {
+                    self.abandon(&fault);
                 }
                 tell(Err(fault));
             }
-            Err(fault) => self.fail(&fault),
+            Err(fault) => self.fail_or_abandon(&fault),
         }
     }
 
+    /// Ledger time, and whether payments are shut since now because of it.
+    fn look_at_the_clock(&self) -> (u64, bool) {
+        let reading = self.shared.clock.read();
+        match reading.trust {
+            Trust::Steady => (reading.now_s, false),
+            Trust::Jumped(jump) => (reading.now_s, self.shared.latch.shut(jump.to_string())),
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        self.conn.as_ref().is_none_or(Store::is_lost)
+    }
+
+    /// A line to the server in the place of one that was lost; a file has none.
+    fn reconnect(&mut self) -> Result<(), LedgerFault> {
+        if self.conn.as_ref().is_some_and(|conn| !conn.is_lost()) || self.place.server.is_none() {
+            return Ok(());
+        }
+        self.conn = None;
+        if let Some((fault, until)) = &self.unreached
+            && Instant::now() < *until
+        {
+            return Err(fault.clone());
+        }
+        match open::open(&self.place) {
+            Ok(conn) => {
+                self.unreached = None;
+                self.hold_against_the_mark(&conn)?;
+                self.conn = Some(conn);
+                Ok(())
+            }
+            Err(fault) => {
+                tracing::warn!(%fault, "the ledger's server is not there");
+                let until = Instant::now().checked_add(RECONNECT_PAUSE);
+                self.unreached = until.map(|until| (fault.clone(), until));
+                Err(fault)
+            }
+        }
+    }
+
+    /// Whatever answers now may be another server than before, or one that was put back: it has to be the same ledger, and
+    /// everything that was committed has to be in it.
+    fn hold_against_the_mark(&mut self, conn: &Store) -> Result<(), LedgerFault> {
+        let found = meta::read(conn)?;
+        if let Some(reason) = self.mark.hold(conn, &found.head)? {
+            self.shared.latch.shut(reason.to_owned());
+        }
+        Ok(())
+    }
+
     fn begin(&mut self) -> Result<(), LedgerFault> {
+        if self.open.is_none() {
+            self.reconnect()?;
+        }
         let (Some(conn), None) = (&self.conn, &self.open) else {
             return Ok(());
         };
+        let changes_before = conn.changes();
         if let Err(fault) = conn.begin() {
             // A file that cannot be written can still be read, and what was bought already is still to be told.
             if self.shared.latch.reason().is_none() {
@@ -159,12 +230,17 @@ impl Engine {
             }
             conn.begin_to_look()?;
         }
-        self.open = Some(Open {
-            asks: 0,
-            commit_by: Instant::now().checked_add(Duration::from_millis(LAZY_COMMIT_MS)),
-            changes_before: conn.changes(),
-            must_write: false,
-        });
+        if let Some(seen) = conn.seen() {
+            if let Some(time) = &self.shared.server {
+                time.see(seen.now_s);
+            }
+            self.shared.clock.not_before(seen.recorded_s);
+            self.shared.latch.follow(seen.latched);
+        }
+        // On a server others wait for their turn, so a commit is not put off.
+        let lazy = (!conn.is_shared()).then(|| Instant::now().checked_add(Duration::from_millis(LAZY_COMMIT_MS)));
+        self.open =
+            Some(Open { asks: 0, commit_by: lazy.flatten(), changes_before, must_write: false, is_awaited: false });
         Ok(())
     }
 
@@ -174,19 +250,44 @@ impl Engine {
             return;
         };
         let dirty = self.is_dirty(open);
+        let is_durable = open.is_awaited || open.must_write || !conn.is_shared();
         let sealed = if dirty { seal(conn, &self.shared).map(Some) } else { Ok(None) };
-        match sealed.and_then(|head| conn.commit().map(|()| head)) {
-            Err(fault) => self.fail(&fault),
+        let committed = if is_durable { Store::commit } else { Store::commit_lazily };
+        match sealed.and_then(|head| committed(conn).map(|()| head)) {
+            Err(fault) => self.fail_or_abandon(&fault),
             Ok(head) => {
                 self.open = None;
                 if let Some(head) = head {
                     self.shared.latch.mark_written();
-                    self.mark.passed(&head);
+                    // What a crash of the server may lose is no mark.
+                    if is_durable {
+                        self.mark.passed(&head);
+                    }
                 }
                 for tell in self.waiting.drain(..) {
                     tell(Ok(()));
                 }
             }
+        }
+    }
+
+    /// A server that went away or said no is no reason to shut the ledger for good, and a file that did is.
+    fn fail_or_abandon(&mut self, fault: &LedgerFault) {
+        if fault.latches() || self.place.server.is_none() {
+            self.fail(fault);
+        } else {
+            self.abandon(fault);
+        }
+    }
+
+    /// Gives up what is open and tells everyone who waited. Whether it was committed may not be known.
+    fn abandon(&mut self, fault: &LedgerFault) {
+        self.open = None;
+        if self.conn.as_ref().is_some_and(|conn| !conn.give_up()) {
+            self.conn = None;
+        }
+        for tell in self.waiting.drain(..) {
+            tell(Err(fault.clone()));
         }
     }
 
@@ -223,7 +324,9 @@ impl Engine {
         self.conn = None;
         self.open = None;
         let conn = open::open(&self.place)?;
-        let checked = audit::everything(&conn, Kept::default(), &mut |_progress| ());
+        let looked = conn.begin_to_look();
+        let checked = looked.and_then(|()| audit::everything(&conn, Kept::default(), &mut |_progress| ()));
+        conn.give_up();
         let conn = self.conn.insert(conn);
         checked?;
         let jumped = self.shared.clock.read().trust != Trust::Steady;
