@@ -18,6 +18,7 @@ pub mod secrets;
 pub mod clock;
 pub mod failpoint;
 pub mod ledger;
+pub mod ledger_place;
 
 pub mod audit_key;
 pub mod blank;

@@ -8,6 +8,7 @@ use crate::glue::GlueConversation;
 use crate::guarded::GuardFault;
 use crate::keystore::{Keystore, KeystoreFault};
 use crate::ledger::{Event, EventKind, Ledger, LedgerFault, When};
+use crate::ledger_place::{self, PlaceFault};
 use crate::operator::OperatorConversation;
 use crate::passphrase::{Gatekeeper, PassphraseFault};
 use crate::profile::{Profile, ProfileFault};
@@ -64,6 +65,9 @@ pub enum StartFault {
     /// The ledger cannot be used, or another vault uses it.
     #[error(transparent)]
     Ledger(#[from] LedgerFault),
+    /// It cannot be said which ledger it is.
+    #[error(transparent)]
+    Place(#[from] PlaceFault),
     /// The keystore cannot be used.
     #[error(transparent)]
     Keystore(#[from] KeystoreFault),
@@ -207,7 +211,8 @@ impl Drop for Running {
 
 /// Takes the lock and reads everything; the order is: whose ledger, whose key, who may unlock, which rules.
 fn open(profile: &Profile, time: Box<dyn TimeSource>, watch: Watch) -> Result<Vault, StartFault> {
-    let ledger = Ledger::open(&profile.ledger_place(), time).map_err(|fault| lost_ledger(profile, fault))?;
+    let place = ledger_place::of(profile)?;
+    let ledger = Ledger::open(&place, time).map_err(|fault| lost_ledger(profile, fault))?;
     check_books(&ledger)?;
     let keystore = Keystore::open(&profile.keystore(), profile.setting(), ledger.id())?;
     ledger.bind_key(keystore.address())?;
@@ -227,7 +232,7 @@ fn check_books(ledger: &Ledger) -> Result<(), StartFault> {
             Ok(())
         }
         // Somebody else has the file locked: that says nothing about the books.
-        Err(fault @ LedgerFault::Busy) => Err(fault.into()),
+        Err(fault @ (LedgerFault::Busy | LedgerFault::Unreachable { .. })) => Err(fault.into()),
         Err(fault) => {
             ledger.latch(&fault.to_string());
             Ok(())

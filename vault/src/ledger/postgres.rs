@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bursar_postgres::Server;
 
@@ -27,6 +28,9 @@ mod migrate;
 /// What belongs to whom: the schema that the tables are in.
 pub(super) const SCHEMA: &str = "bursar";
 
+/// How long a statement may take: longer than the server itself lets one take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// The server's clock, Unix seconds.
 pub(super) const NOW: &str = "SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS bigint)";
 
@@ -42,6 +46,8 @@ pub struct ServerPlace {
     pub vault: Arc<str>,
     /// Whose clock counts.
     pub clock: ServerClock,
+    /// How long a statement is waited for before the server is taken for gone.
+    pub patience: Duration,
 }
 
 /// Whose clock a shared ledger goes by.
@@ -68,7 +74,7 @@ impl ServerPlace {
     pub fn new(server: Server) -> Result<Self, getrandom::Error> {
         let mut id = [0_u8; 16];
         getrandom::fill(&mut id)?;
-        Ok(Self { server, vault: hex::encode(id).into(), clock: ServerClock::Server })
+        Ok(Self { server, vault: hex::encode(id).into(), clock: ServerClock::Server, patience: PATIENCE })
     }
 
     /// Where it is, for people: role, server and database.

@@ -1,6 +1,7 @@
 //! Tests of the ledger from inside: a real file in a fresh folder or a real database, a clock that the test moves by hand.
 
 mod by_hand;
+mod line_cutter;
 mod server;
 mod world;
 
@@ -70,8 +71,11 @@ mod exports;
 mod files;
 mod growth;
 mod on_disk;
+mod outage;
 mod recoveries;
+mod server_rights;
 mod set_back;
+mod shared;
 mod sim;
 mod tamper;
 mod upgrade;

@@ -2,9 +2,8 @@
 
 use bursar_postgres::{Line, Server, Value};
 
-use super::VERSION;
 use super::open::{fingerprint, server};
-use super::session::PATIENCE;
+use super::{PATIENCE, VERSION};
 use crate::ledger::events::EventKind;
 use crate::ledger::fault::LedgerFault;
 

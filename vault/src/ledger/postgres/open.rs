@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bursar_policy::rules::Setting;
 use bursar_postgres::{Cell, Line, Row};
 
-use super::session::{PATIENCE, Session};
+use super::session::Session;
 use super::{SCHEMA, ServerPlace, VERSION};
 use crate::clock::ClockMemory;
 use crate::ledger::events::{self, Event, EventKind};
@@ -80,7 +80,7 @@ pub(in crate::ledger) fn create(
 
 /// A line to a server that keeps what it says it keeps, with the tables of this version.
 fn reach(place: &ServerPlace) -> Result<Line, LedgerFault> {
-    let line = Line::open(&place.server, PATIENCE)?;
+    let line = Line::open(&place.server, place.patience)?;
     line.batch(FIND_TABLES)?;
     let found = line.query(PROMISES, &[])?;
     let row = found.first().ok_or(LedgerFault::Unreadable { what: "server" })?;

@@ -3,16 +3,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bursar_postgres::{Fault, Line, Row as LineRow, Value as LineValue};
 
 use super::tenure::{self, Seen, Tenure};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::store::{Row, Value};
-
-/// How long a statement may take before the server is taken for gone.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many rows of a long list are fetched at once.
 const FETCH: &str = "FETCH 256 FROM";

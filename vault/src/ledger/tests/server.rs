@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bursar_postgres::{Host, Line, Security, Server};
+use bursar_postgres::{Host, Line, Password, Security, Server};
 
 use crate::ledger::{ServerClock, ServerPlace, migrate};
 
@@ -23,7 +23,7 @@ const TEMPLATE: &str = "empty_ledger";
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     pub(super) name: String,
-    folder: std::path::PathBuf,
+    pub(super) folder: std::path::PathBuf,
     pub(super) port: u16,
 }
 
@@ -53,6 +53,7 @@ impl Database {
         let template = Self { name: TEMPLATE.to_owned(), folder: cluster.folder.clone(), port: cluster.port };
         let made = migrate(&template.server("keeper"), VAULTS).unwrap();
         assert_eq!((made.from, made.made_role), (0, true));
+        run_on(cluster, &format!("ALTER ROLE {VAULTS} PASSWORD '{VAULTS}'"));
     }
 
     /// This database for a role that is not asked for a password.
@@ -75,6 +76,15 @@ impl Database {
     /// The ledger for a vault that begins now, by the server's clock.
     pub(super) fn place_in_earnest(&self) -> ServerPlace {
         ServerPlace::new(self.server(VAULTS)).unwrap()
+    }
+
+    /// This database by way of a port on loopback.
+    pub(super) fn server_at(&self, port: u16) -> Server {
+        Server {
+            hosts: vec![(Host::Name("127.0.0.1".to_owned()), port)],
+            password: Some(Password::new(VAULTS.as_bytes().to_vec().into())),
+            ..self.server(VAULTS)
+        }
     }
 
     /// Somebody who may do anything.

@@ -24,7 +24,7 @@ use crate::blank::{Blank, Piece};
 use crate::clock::TimeSource;
 use crate::ledger::{
     Ask, Claim, ClaimGuard, Counted, Drawn, Held, KeyFile, Ledger, LedgerPlace, Prepared, Redeemed, Redeemer,
-    Reservation, SessionOpened,
+    Reservation, ServerPlace, SessionOpened,
 };
 use crate::protocol::{ContentRef, Delivery, Receipt, Report, SettlementClaim, Signed};
 
@@ -205,6 +205,23 @@ impl World {
     pub(super) fn reopen(&mut self) {
         self.close();
         self.ledger = Some(Ledger::open(&self.place(), Box::new(self.time.clone())).unwrap());
+    }
+
+    /// Another vault on the same ledger, reached as `place` says.
+    pub(super) fn beside(&self, server: ServerPlace) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let place = LedgerPlace { server: Some(server), ..place(dir.path()) };
+        let ledger = Ledger::open(&place, Box::new(self.time.clone())).unwrap();
+        Self {
+            dir,
+            server: self.server.clone(),
+            time: self.time.clone(),
+            rules: Arc::clone(&self.rules),
+            session: self.session.clone(),
+            ledger: Some(ledger),
+            // Ids are drawn apart from those of the first.
+            drawn: AtomicU64::new(1 << 32),
+        }
     }
 
     /// Where its ledger is, for a vault that begins now.

@@ -143,25 +143,26 @@ impl Engine {
         let latched = self.shared.latch.reason().is_some();
         let tx = Tx { conn, now_s, latched, purse: &self.shared.purse };
         let is_shared = conn.is_shared();
-        match do_one(conn, &tx, work) {
-            Ok(Step { tell, fate: Fate::AtOnce }) if is_shared => self.waiting.push(tell),
-            Ok(Step { tell, fate: Fate::AtOnce }) => tell(Ok(())),
-            Ok(Step { tell, fate: Fate::AfterCommit }) => {
+        let (Step { tell, fate }, broken) = do_one(conn, &tx, work);
+        match fate {
+            Fate::AtOnce if !is_shared => tell(Ok(())),
+            Fate::AtOnce => self.waiting.push(tell),
+            Fate::AfterCommit => {
                 self.waiting.push(tell);
                 if let Some(open) = &mut self.open {
                     open.is_awaited = true;
                 }
             }
-            Ok(Step { tell, fate: Fate::Failed(fault) }) => {
+            Fate::Failed(fault) => {
                 // Whoever hears of the fault finds the latch shut already.
-                if fault.latches() {
-                    self.fail(&fault);
-                } else if self.is_lost() {
-                    self.abandon(&fault);
+                match broken {
+                    Some(broken) => self.fail_or_abandon(&broken),
+                    None if fault.latches() => self.fail(&fault),
+                    None if self.is_lost() => self.abandon(&fault),
+                    None => {}
                 }
                 tell(Err(fault));
             }
-            Err(fault) => self.fail_or_abandon(&fault),
         }
     }
 
@@ -375,16 +376,26 @@ fn seal(conn: &Store, shared: &Shared) -> Result<Head, LedgerFault> {
     meta::stamp(conn, &shared.clock.memory())
 }
 
-/// Does one piece of work in a savepoint.
-fn do_one(conn: &Store, tx: &Tx<'_>, work: Work) -> Result<Step, LedgerFault> {
-    conn.begin_part()?;
-    let step = work(Ok(tx));
-    if !matches!(step.fate, Fate::Failed(_)) {
-        conn.end_part()?;
-    } else if conn.is_in_transaction() {
-        conn.undo_part()?;
+/// Does one piece of work in a part of the transaction. What became of it, and why the transaction has to be given up, if it
+/// has.
+fn do_one(conn: &Store, tx: &Tx<'_>, work: Work) -> (Step, Option<LedgerFault>) {
+    if let Err(fault) = conn.begin_part() {
+        let Step { tell, .. } = work(Err(fault.clone()));
+        return (Step { tell, fate: Fate::Failed(fault.clone()) }, Some(fault));
     }
-    Ok(step)
+    let step = work(Ok(tx));
+    let ended = match step.fate {
+        Fate::AtOnce | Fate::AfterCommit => conn.end_part(),
+        Fate::Failed(_) if conn.is_in_transaction() => conn.undo_part(),
+        Fate::Failed(_) => Ok(()),
+    };
+    match (ended, step) {
+        (Ok(()), step) => (step, None),
+        (Err(fault), Step { tell, fate: Fate::Failed(first) }) => {
+            (Step { tell, fate: Fate::Failed(first) }, Some(fault))
+        }
+        (Err(fault), Step { tell, .. }) => (Step { tell, fate: Fate::Failed(fault.clone()) }, Some(fault)),
+    }
 }
 
 fn refuse(work: Work, fault: LedgerFault) {
