@@ -17,6 +17,8 @@ fn at_the_end_of_a_line() -> (World, LineCutter) {
     let first = World::begin(Some(database.clone()), "", "100 USD", None);
     let way = LineCutter::to(database.port);
     let world = first.beside(ServerPlace { server: database.server_at(way.port), ..database.place() });
+    // Nothing of its beginning is still on the way.
+    world.ledger().flush().unwrap();
     (world, way)
 }
 
