@@ -64,6 +64,7 @@ struct SetUp {
 
 impl Init {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        profile.is_the_vaults()?;
         let asset = self.asset()?;
         let text = self.rules(profile, &asset)?;
         // Looked at before a person types anything: what is there already is never replaced.

@@ -42,7 +42,7 @@ pub enum ByHandFault {
 ///
 /// [`ByHandFault`]; then `out` is of no use.
 pub fn back_up(profile: &Profile, sealed_with: &Passphrase, out: &mut File) -> Result<Books, ByHandFault> {
-    profile.check()?;
+    profile.check_vault()?;
     Ok(ledger::write_backup(&file(profile)?, sealed_with, out)?)
 }
 
@@ -84,7 +84,7 @@ fn file(profile: &Profile) -> Result<LedgerPlace, ByHandFault> {
 
 /// Keeps vaults out, and then asks who it is: a wrong passphrase counts here as it does in a vault.
 fn alone(profile: &Profile, operator: &Passphrase) -> Result<(Lock, Proven), ByHandFault> {
-    profile.check()?;
+    profile.check_vault()?;
     let lock = Lock::take(&profile.lock())?;
     let gatekeeper = Gatekeeper::open(profile.verifier(), profile.attempts(), Instant::now())?;
     let proven = gatekeeper.prove(operator, Instant::now())?;

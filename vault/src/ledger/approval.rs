@@ -363,7 +363,7 @@ fn decide(tx: &Tx<'_>, row: Stored, word: ApprovalState, life_s: u64) -> Result<
         bound![word_of(word), to_sql(expires_s)?, to_sql(tx.now_s)?, to_sql(said)?, row.id.as_str()],
     )?;
     let view = Stored { state: word, expires_s, said: Some(said), ..row }.view(tx.conn)?;
-    Ok(Answer::AfterCommit(Decided::Done(Box::new(view))))
+    Ok(Answer::Durable(Decided::Done(Box::new(view))))
 }
 
 fn becomes(tx: &Tx<'_>, id: &ApprovalId, state: ApprovalState) -> Result<(), LedgerFault> {

@@ -114,11 +114,13 @@ impl Ledger {
                 return Err(LedgerFault::Rule { detail: "the payment is signed or over".to_owned() });
             }
             sweep::void(tx, &row, "the signer says that it did not sign")?;
-            Ok(Answer::AfterCommit(()))
+            Ok(Answer::Durable(()))
         })
     }
 
-    /// Puts the signature on its row; returns when it is on the disk, so that a retry after a crash sends these bytes.
+    /// Puts the signature on its row; returns when it is committed, so that a retry after a crash sends these bytes. A power
+    /// cut may take it from the row and nothing else: the money is counted on the disk already, and a row without a
+    /// signature is never signed later.
     ///
     /// `signature` is `0x` and 130 lower-case hex digits. The same one again changes nothing; another one is refused.
     ///
@@ -192,7 +194,7 @@ impl Ledger {
             };
             sweep::written(tx, &row, kind, told(&row, approved.as_ref()))?;
             failpoint::reach(step);
-            Ok(Answer::AfterCommit(Ok(row)))
+            Ok(Answer::Durable(Ok(row)))
         });
         let counted = self.or_unsigned(&payment, counted)?;
         if let Err(reasons) = &counted
@@ -261,7 +263,7 @@ impl Case {
             money,
             life_s: self.rules.approval_life_s(),
         };
-        Ok(Answer::AfterCommit(Err(vec![approval::ask(tx, &asking, concerns.clone())?])))
+        Ok(Answer::Durable(Err(vec![approval::ask(tx, &asking, concerns.clone())?])))
     }
 
     /// The row of an admitted payment. Everything in it comes from the terms that were judged and from the claim.

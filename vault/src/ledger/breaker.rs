@@ -57,7 +57,7 @@ impl Struck {
     /// `value`, once the strike is on the disk.
     pub(super) const fn answer<T>(self, value: T) -> Answer<T> {
         match self {
-            Self::Yes => Answer::AfterCommit(value),
+            Self::Yes => Answer::Durable(value),
             Self::No => Answer::AtOnce(value),
         }
     }

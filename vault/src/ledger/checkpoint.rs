@@ -157,7 +157,7 @@ impl Ledger {
             }
             let new = seq.saturating_sub(last.seq);
             if new == 0 {
-                return Ok(Answer::AfterCommit(Checkpointed::Already(at(tx.conn, last.seq)?)));
+                return Ok(Answer::Durable(Checkpointed::Already(at(tx.conn, last.seq)?)));
             }
             let is_due = CHECKPOINT_EVENTS <= new || CHECKPOINT_S <= tx.now_s.saturating_sub(last.at_s);
             if when == When::Due && !is_due {
@@ -171,7 +171,7 @@ impl Ledger {
                 "UPDATE audit SET key = ?1, checkpoint_seq = ?2, checkpoint_s = ?3 WHERE id = 1",
                 bound![public.to_string(), place, to_sql(tx.now_s)?],
             )?;
-            Ok(Answer::AfterCommit(Checkpointed::Made(signed)))
+            Ok(Answer::Durable(Checkpointed::Made(signed)))
         })
     }
 }

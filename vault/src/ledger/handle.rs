@@ -180,7 +180,7 @@ impl Ledger {
             open(tx, &row, &drawn)?;
             custody::take(tx, &row.id)?;
             let prepared = Prepared { receipt: row.receipt(true), expires_in_s: HANDLE_LIFE_S };
-            Ok(Answer::AfterCommit(prepared))
+            Ok(Answer::Durable(prepared))
         })
     }
 
@@ -295,7 +295,7 @@ pub(super) const OPEN_OF_PAYMENT: &str = select!("WHERE state = 'open' AND payme
 pub(super) const DUE: &str = select!("WHERE state = 'open' AND expires_s <= ?1 ORDER BY expires_s LIMIT 64");
 const EVERY_OPEN: &str = select!("WHERE state = 'open'");
 /// Held money without an open handle, which nobody could ever let go of.
-pub(super) const HELD_FOR_NOBODY: &str = "SELECT id FROM payment WHERE state = 'held'
+pub(super) const HELD_FOR_NOBODY: &str = "SELECT id FROM payment WHERE state IN ('held', 'exposed') AND state = 'held'
      AND NOT EXISTS (SELECT 1 FROM handle WHERE handle.payment = payment.id AND handle.state = 'open') LIMIT 1";
 
 /// What a redeeming transaction came to.
@@ -339,7 +339,7 @@ fn redeem(tx: &Tx<'_>, who: &Redeemer, rules: &Rules) -> Result<Answer<Step>, Le
     end(tx, &kept, "redeemed")?;
     custody::take(tx, &row.id)?;
     failpoint::reach("vault-redeemed-uncommitted");
-    Ok(Answer::AfterCommit(Step::Taken(Box::new(row), kept.blank()?)))
+    Ok(Answer::Durable(Step::Taken(Box::new(row), kept.blank()?)))
 }
 
 /// Lets held money be signed for, with the life that `row` has now.

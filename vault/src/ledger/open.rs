@@ -10,6 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
 use rustix::process::geteuid;
 
+use super::audit::living::FEW_EVENTS;
 use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
 use super::number;
@@ -171,7 +172,7 @@ pub(super) fn open_damaged(place: &LedgerPlace) -> Result<Connection, LedgerFaul
 
 /// Opens a draft that came from a backup, after every check; one of an older version is brought up to date.
 pub(super) fn open_draft(draft: &Path, place: &LedgerPlace) -> Result<Store, LedgerFault> {
-    open(&LedgerPlace { file: draft.to_owned(), ..place.clone() })
+    open(&LedgerPlace { file: draft.to_owned(), ..place.clone() }, Pages::All)
 }
 
 /// Opens a file beside the ledger for reading and writing: as it is, or a new one for its owner alone. No link is followed.
@@ -199,8 +200,22 @@ pub(super) fn lock(path: &Path) -> Result<Lock, LedgerFault> {
     }
 }
 
+/// The file that SQLite puts commits into before they go to the ledger's own.
+pub(super) fn journal(place: &LedgerPlace) -> Result<PathBuf, LedgerFault> {
+    Ok(beside(&canonical(&place.file)?, "-wal"))
+}
+
+/// Which pages of a file are looked at before it is used. Whatever is read later is looked at when it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pages {
+    /// All of them.
+    All,
+    /// All of a file with few events. Those of a larger one are looked at beside the work.
+    OfAFewEvents,
+}
+
 /// Opens an existing ledger for writing after every check; never creates one.
-pub(super) fn open(place: &LedgerPlace) -> Result<Store, LedgerFault> {
+pub(super) fn open(place: &LedgerPlace, pages: Pages) -> Result<Store, LedgerFault> {
     if let Some(server) = &place.server {
         return postgres::connect(server, place.setting, Purpose::Write);
     }
@@ -209,15 +224,18 @@ pub(super) fn open(place: &LedgerPlace) -> Result<Store, LedgerFault> {
     let conn = connect(&file)?;
     let version = identify(&conn, &file)?;
     schema::configure(&conn).map_err(|fault| content_fault(fault, &file))?;
-    check_content(&conn, &file, version)?;
+    check_schema(&conn, &file, version)?;
     let conn = Store::Sqlite(conn);
-    let found = meta::read(&conn)?;
+    let found = meta::read(&conn).map_err(|fault| content_fault(fault, &file))?;
+    if pages == Pages::All || version != schema::VERSION || found.head.seq <= FEW_EVENTS {
+        check_pages(conn.file()?, &file)?;
+    }
     let wanted = meta::setting_word(place.setting);
     if found.setting != wanted {
         let found = if wanted == "real" { "sandbox" } else { "real" };
         return Err(LedgerFault::Setting { path: file, found });
     }
-    if found.head != events::head(&conn)? {
+    if found.head != events::head(&conn).map_err(|fault| content_fault(fault, &file))? {
         let detail = "the log does not end where the ledger says it ends".to_owned();
         return Err(LedgerFault::Corrupt { path: file, detail });
     }
@@ -322,16 +340,13 @@ fn identify(conn: &Connection, file: &Path) -> Result<i64, LedgerFault> {
     Ok(version)
 }
 
-/// Whether the content is whole.
-fn check_content(conn: &Connection, file: &Path, version: i64) -> Result<(), LedgerFault> {
+/// Whether every page makes sense.
+pub(super) fn check_pages(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
     let corrupt = |detail: &str| LedgerFault::Corrupt { path: file.to_owned(), detail: detail.to_owned() };
     let verdict: String = conn
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|fault| content_fault(fault.into(), file))?;
-    if verdict != "ok" {
-        return Err(corrupt(&verdict));
-    }
-    check_schema(conn, file, version)
+    if verdict == "ok" { Ok(()) } else { Err(corrupt(&verdict)) }
 }
 
 fn check_schema(conn: &Connection, file: &Path, version: i64) -> Result<(), LedgerFault> {

@@ -127,7 +127,7 @@ impl Ledger {
             }
             let moved = apply(tx, &before, &proof, &rule)?;
             overdue::changed(tx.conn, &before, &rows::by_id(tx.conn, &id)?)?;
-            Ok(Answer::AfterCommit(moved))
+            Ok(Answer::Durable(moved))
         })
     }
 

@@ -69,7 +69,7 @@ impl Ledger {
         let (whom, rules) = (whom.to_owned(), Arc::clone(rules));
         self.writer.ask(move |tx| {
             while !tx.latched && sweep::due(tx)? != 0 {}
-            Ok(Answer::AfterCommit(match meant(tx.conn, &whom, &rules)? {
+            Ok(Answer::Durable(match meant(tx.conn, &whom, &rules)? {
                 Meant::One(subject) => Meant::One(liftable(tx, subject)?),
                 Meant::Nobody => Meant::Nobody,
                 Meant::Several(known) => Meant::Several(known),
@@ -183,7 +183,7 @@ fn lift(tx: &Tx<'_>, subject: &Subject, rules: &Rules) -> Result<Answer<Meant<Re
         subject.of, record.failures, record.strikes
     );
     tx.event(&Event::new(EventKind::Resumed, told))?;
-    Ok(Answer::AfterCommit(Meant::One(resumed)))
+    Ok(Answer::Durable(Meant::One(resumed)))
 }
 
 /// The lost payments of `subject`, those included that a person put up with.

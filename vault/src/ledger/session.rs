@@ -106,7 +106,7 @@ impl Ledger {
             }
             let event = Event::new(EventKind::SessionOpened, told).session(&session.id);
             tx.event(&event.fact(fact(tx.conn, &session.id)?))?;
-            Ok(Answer::AfterCommit(SessionOpened::Opened(view(tx.conn, session)?)))
+            Ok(Answer::Durable(SessionOpened::Opened(view(tx.conn, session)?)))
         })?;
         failpoint::reach("vault-session-committed");
         Ok(opened)
@@ -124,7 +124,7 @@ impl Ledger {
             };
             close(tx, &open, "a person closed it")?;
             open.closed = true;
-            Ok(Answer::AfterCommit(Some(view(tx.conn, open)?)))
+            Ok(Answer::Durable(Some(view(tx.conn, open)?)))
         })
     }
 

@@ -67,9 +67,11 @@ mod on_a_server {
 mod backups;
 mod checkpoints;
 mod crash;
+mod disk;
 mod exports;
 mod files;
 mod growth;
+mod living;
 mod on_disk;
 mod outage;
 mod recoveries;

@@ -54,5 +54,5 @@ fn give_back(tx: &Tx<'_>, id: &PaymentId) -> Result<Answer<()>, LedgerFault> {
         }
         _ => return Ok(Answer::AtOnce(())),
     }
-    Ok(Answer::AfterCommit(()))
+    Ok(Answer::Durable(()))
 }

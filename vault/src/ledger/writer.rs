@@ -4,11 +4,12 @@
 //! Asks that arrive together share one commit (at most 64 of them), each in a savepoint of its own,
 //! so that one that fails takes nothing else along. An ask that only read, or whose writing nobody waits for (an event,
 //! a report), is answered at once; its writing goes to the disk with the next commit, at the latest
-//! 50 ms later. When a commit fails, everyone who waits for it hears so, and the ledger latches.
+//! 50 ms later. What has to outlive the process but not a power cut (a signature) is answered between the commit and the
+//! wait for the disk. When either fails, everyone who waits hears so, and the ledger latches.
 //!
 //! Where the ledger is on a server, nothing at all is answered before its commit, which comes as soon as no further ask is
-//! there, because others wait for their turn; one whose writing nobody waits for does not wait for the server's disk. When
-//! the server is lost, everyone who waits hears that, nothing latches, and the next ask looks for it again.
+//! there, because others wait for their turn; only what has to be durable waits for the server's disk. When the server is
+//! lost, everyone who waits hears that, nothing latches, and the next ask looks for it again.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,25 +18,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use self::engine::Engine;
+use self::journal::Journal;
 use super::events::{self, Event};
 use super::fault::LedgerFault;
 use super::latch::Latch;
 use super::mark::Mark;
-use super::open::LedgerPlace;
+use super::open::{self, LedgerPlace};
 use super::postgres::ServerTime;
 use super::purse::Purse;
 use super::store::Store;
 use crate::clock::LedgerClock;
 
 mod engine;
+mod journal;
 
 /// What a piece of work wants before it is answered.
 #[derive(Debug)]
 pub(super) enum Answer<T> {
     /// Nothing: it read, or wrote what may be lost in a crash.
     AtOnce(T),
-    /// The commit.
+    /// The commit: it outlives the end of this process, and is on the disk at the latest 50 ms later.
     AfterCommit(T),
+    /// The disk: it outlives a power cut.
+    Durable(T),
 }
 
 /// One open transaction, as a piece of work sees it.
@@ -104,6 +109,7 @@ struct Step {
 enum Fate {
     AtOnce,
     AfterCommit,
+    Durable,
     Failed(LedgerFault),
 }
 
@@ -112,7 +118,8 @@ impl Writer {
     pub(super) fn start(conn: Store, place: LedgerPlace, shared: Arc<Shared>, mark: Mark) -> Result<Self, LedgerFault> {
         let (orders, inbox) = mpsc::channel();
         let file = place.file.clone();
-        let engine = Engine::new(conn, place, shared, inbox, mark);
+        let journal = Journal::at(open::journal(&place)?);
+        let engine = Engine::new(conn, place, shared, inbox, mark, journal);
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
             .spawn(move || engine.run())
@@ -135,6 +142,7 @@ impl Writer {
             let (value, fate) = match tx.and_then(|tx| unpanicked(|| work(tx))) {
                 Ok(Answer::AtOnce(value)) => (Ok(value), Fate::AtOnce),
                 Ok(Answer::AfterCommit(value)) => (Ok(value), Fate::AfterCommit),
+                Ok(Answer::Durable(value)) => (Ok(value), Fate::Durable),
                 Err(fault) => (Err(fault.clone()), Fate::Failed(fault)),
             };
             let tell: Tell = Box::new(move |committed| {

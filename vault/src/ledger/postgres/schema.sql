@@ -1,4 +1,4 @@
--- The ledger on PostgreSQL, version 1: what versions 1 to 4 are on SQLite, and who of several vaults does what. Every rule
+-- The ledger on PostgreSQL, version 1: what versions 1 to 5 are on SQLite, and who of several vaults does what. Every rule
 -- that the database can hold is held here as well as in the code above it.
 --
 -- The columns are those of SQLite, in the same order and of the same two kinds, so that a row has the same digest on both.
@@ -283,6 +283,8 @@ CREATE TABLE event (
     hash    text   NOT NULL COLLATE "C" CHECK (hash ~ '^[0-9a-f]{64}$')
 );
 CREATE INDEX event_payment ON event (payment, seq) WHERE payment IS NOT NULL;
+CREATE INDEX event_session ON event (session, seq) WHERE kind IN ('session_opened', 'session_closed');
+CREATE INDEX event_freeze ON event (seq, kind) WHERE kind IN ('frozen', 'thawed');
 CREATE FUNCTION event_begins() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     before record;

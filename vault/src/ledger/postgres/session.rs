@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bursar_postgres::{Fault, Line, Row as LineRow, Value as LineValue};
 
@@ -33,6 +34,7 @@ pub(in crate::ledger) struct Session {
     /// A statement was refused since the transaction, or the part of it, began.
     is_spoilt: Cell<bool>,
     cursors: Cell<u32>,
+    brake: Arc<AtomicBool>,
     seen: RefCell<Option<(Seen, Tenure)>>,
 }
 
@@ -46,6 +48,7 @@ impl Session {
             is_open: Cell::new(false),
             is_spoilt: Cell::new(false),
             cursors: Cell::new(0),
+            brake: Arc::default(),
             seen: RefCell::new(None),
         }
     }
@@ -56,6 +59,11 @@ impl Session {
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
+    /// What breaks off a long look from another thread: no further query is made.
+    pub(in crate::ledger) fn brake(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.brake)
+    }
+
     /// Every row at once.
     pub(in crate::ledger) fn every(
         &self,
@@ -63,7 +71,7 @@ impl Session {
         bound: &[Value<'_>],
         visit: &mut dyn FnMut(&Row<'_>) -> Result<(), LedgerFault>,
     ) -> Result<(), LedgerFault> {
-        let found = self.noted(self.line.query(sql, &values(bound)))?;
+        let found = self.found(sql, bound)?;
         found.iter().try_for_each(|row| visit(&Row::Postgres(row)))
     }
 
@@ -74,7 +82,7 @@ impl Session {
         bound: &[Value<'_>],
         read: impl FnOnce(&Row<'_>) -> Result<T, LedgerFault>,
     ) -> Result<Option<T>, LedgerFault> {
-        let found = self.noted(self.line.query(sql, &values(bound)))?;
+        let found = self.found(sql, bound)?;
         found.first().map(|row| read(&Row::Postgres(row))).transpose()
     }
 
@@ -93,6 +101,13 @@ impl Session {
         self.cursors.set(depth);
         walked?;
         self.noted(self.line.batch(&format!("CLOSE walk_{depth}")))
+    }
+
+    fn found(&self, sql: &str, bound: &[Value<'_>]) -> Result<Vec<LineRow>, LedgerFault> {
+        if self.brake.load(Ordering::Relaxed) {
+            return Err(LedgerFault::Unreachable { detail: "the look at it was broken off".to_owned() });
+        }
+        self.noted(self.line.query(sql, &values(bound)))
     }
 
     fn walk(&self, depth: u32, visit: &mut dyn FnMut(&Row<'_>) -> Result<(), LedgerFault>) -> Result<(), LedgerFault> {

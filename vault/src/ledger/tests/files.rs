@@ -215,7 +215,7 @@ fn settings_that_safety_rests_on_are_in_force() {
         }
         Ok(crate::ledger::Answer::AtOnce(found))
     });
-    assert_eq!(read.unwrap(), ["wal", "2", "1", "0", "1"]);
+    assert_eq!(read.unwrap(), ["wal", "1", "1", "0", "1"]);
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn when_the_commit_fails_everyone_who_waits_for_it_hears_so() {
     let world = World::new("", "1 USD");
     let innocent = followed_by(
         &world,
-        |tx| tx.event(&note("innocent")).map(Answer::AfterCommit),
+        |tx| tx.event(&note("innocent")).map(Answer::Durable),
         |tx| {
             // A broken reference that SQLite looks at in the commit and not before.
             tx.conn.file()?.execute_batch("PRAGMA defer_foreign_keys = ON")?;

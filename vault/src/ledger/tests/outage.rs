@@ -159,7 +159,7 @@ fn a_backend_that_is_ended_by_hand_refuses_the_ask_of_that_moment_and_nothing_el
     let ended: Result<(), _> = world.ledger().writer.ask(move |tx| {
         assert!(1 <= hand.number(&end_every));
         tx.conn.execute("UPDATE meta SET frozen = 'x' WHERE id = 1", bound![])?;
-        Ok(Answer::AfterCommit(()))
+        Ok(Answer::Durable(()))
     });
     assert!(unreachable(&ended), "{ended:?}");
     assert_eq!(world.ledger().latched(), None);

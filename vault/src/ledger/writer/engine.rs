@@ -1,17 +1,18 @@
-//! The thread behind the writer: opens a transaction when asked, commits it, latches when it cannot. Must never keep an
-//! answer that is due, nor give one that is not.
+//! The thread behind the writer: opens a transaction when asked, commits it, brings it to the disk, latches when it
+//! cannot. Must never keep an answer that is due, nor give one that is not.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use super::journal::Journal;
 use super::{Fate, Order, Shared, Step, Tell, Tx, Work};
 use crate::clock::{Confirmed, Trust};
 use crate::ledger::audit::chain::Kept;
 use crate::ledger::events::{self, Event, EventKind, Head};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::mark::Mark;
-use crate::ledger::open::{self, LedgerPlace};
+use crate::ledger::open::{self, LedgerPlace, Pages};
 use crate::ledger::store::Store;
 use crate::ledger::{approval, audit, handle, meta, session};
 
@@ -19,7 +20,7 @@ use crate::ledger::{approval, audit, handle, meta, session};
 const BATCH_MAX: usize = 64;
 
 /// How long a write that nobody waits for may stay off the disk, in milliseconds.
-const LAZY_COMMIT_MS: u64 = 50;
+const LAZY_MS: u64 = 50;
 
 /// How long a server that was not there is not looked for again: everybody who asks meanwhile hears so at once.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
@@ -31,8 +32,13 @@ pub(super) struct Engine {
     conn: Option<Store>,
     shared: Arc<Shared>,
     inbox: Receiver<Order>,
-    waiting: Vec<Tell>,
+    journal: Journal,
     open: Option<Open>,
+    /// Who is told when the open transaction is committed.
+    to_commit: Vec<Tell>,
+    /// Who is told when it is on the disk as well.
+    to_disk: Vec<Tell>,
+    unsynced: Option<Unsynced>,
     mark: Mark,
     /// Why the server was not reached, and until when it is not looked for again.
     unreached: Option<(LedgerFault, Instant)>,
@@ -41,12 +47,17 @@ pub(super) struct Engine {
 /// The transaction that is open.
 struct Open {
     asks: usize,
-    commit_by: Option<Instant>,
+    on_disk_by: Option<Instant>,
     changes_before: u64,
     /// Something must reach the disk although no statement has changed anything yet.
     must_write: bool,
-    /// Somebody waits for the disk.
-    is_awaited: bool,
+}
+
+/// What is committed and perhaps not on the disk.
+struct Unsynced {
+    /// `None` where it is too late for any time.
+    by: Option<Instant>,
+    head: Head,
 }
 
 enum Next {
@@ -62,8 +73,21 @@ impl Engine {
         shared: Arc<Shared>,
         inbox: Receiver<Order>,
         mark: Mark,
+        journal: Journal,
     ) -> Self {
-        Self { place, conn: Some(conn), shared, inbox, waiting: Vec::new(), open: None, mark, unreached: None }
+        Self {
+            place,
+            conn: Some(conn),
+            shared,
+            inbox,
+            journal,
+            open: None,
+            to_commit: Vec::new(),
+            to_disk: Vec::new(),
+            unsynced: None,
+            mark,
+            unreached: None,
+        }
     }
 
     /// Works until it is told to end, or nobody is left who could ask.
@@ -73,36 +97,37 @@ impl Engine {
                 Next::Order(Order::Work(work)) => self.work(work),
                 Next::Order(Order::Recheck(tell)) => {
                     self.commit();
+                    self.sync();
                     let verdict = self.recheck();
                     tell(verdict);
                 }
-                Next::Commit => self.commit(),
+                Next::Commit => self.settle(),
                 Next::Order(Order::Close) | Next::End => break,
             }
             let full = self.open.as_ref().is_some_and(|open| BATCH_MAX <= open.asks);
-            if full && !self.waiting.is_empty() {
-                self.commit();
+            if full && self.is_waited_for() {
+                self.settle();
             }
         }
         self.commit();
+        self.sync();
         if let Some(Err(fault)) = self.conn.take().map(Store::close) {
             tracing::warn!(%fault, "the ledger did not close in order");
         }
     }
 
-    /// The next order; or `Commit` when nothing more is there that could share the open transaction.
+    /// The next order; or `Commit` when nothing more is there that could share the open transaction, or what is not on the
+    /// disk has to go there.
     fn next(&self) -> Next {
-        let Some(open) = &self.open else {
-            return self.inbox.recv().map_or(Next::End, Next::Order);
-        };
-        let idle = self.waiting.is_empty() && self.is_dirty(open);
-        let found = match open.commit_by.filter(|_by| idle) {
-            Some(by) => match by.saturating_duration_since(Instant::now()) {
+        let idle = !self.is_waited_for() && self.open.as_ref().is_none_or(|open| self.is_dirty(open));
+        let found = match (idle, self.on_disk_by()) {
+            (true, Some(by)) => match by.saturating_duration_since(Instant::now()) {
                 // Not even what is there already: under a steady stream something always is.
                 Duration::ZERO => Err(RecvTimeoutError::Timeout),
                 left => self.inbox.recv_timeout(left),
             },
-            None => self.inbox.try_recv().map_err(|fault| match fault {
+            (true, None) if self.open.is_none() => self.inbox.recv().map_err(|_closed| RecvTimeoutError::Disconnected),
+            _ => self.inbox.try_recv().map_err(|fault| match fault {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             }),
@@ -112,6 +137,18 @@ impl Engine {
             Err(RecvTimeoutError::Timeout) => Next::Commit,
             Err(RecvTimeoutError::Disconnected) => Next::End,
         }
+    }
+
+    /// Whether anybody waits for the open transaction.
+    const fn is_waited_for(&self) -> bool {
+        !self.to_commit.is_empty() || !self.to_disk.is_empty()
+    }
+
+    /// When what was written has to be on the disk; `None` while everything is.
+    fn on_disk_by(&self) -> Option<Instant> {
+        let committed = self.unsynced.as_ref().and_then(|unsynced| unsynced.by);
+        // What is committed already is older than what is not.
+        committed.or_else(|| self.open.as_ref().and_then(|open| open.on_disk_by))
     }
 
     fn is_dirty(&self, open: &Open) -> bool {
@@ -146,13 +183,8 @@ impl Engine {
         let (Step { tell, fate }, broken) = do_one(conn, &tx, work);
         match fate {
             Fate::AtOnce if !is_shared => tell(Ok(())),
-            Fate::AtOnce => self.waiting.push(tell),
-            Fate::AfterCommit => {
-                self.waiting.push(tell);
-                if let Some(open) = &mut self.open {
-                    open.is_awaited = true;
-                }
-            }
+            Fate::AtOnce | Fate::AfterCommit => self.to_commit.push(tell),
+            Fate::Durable => self.to_disk.push(tell),
             Fate::Failed(fault) => {
                 // Whoever hears of the fault finds the latch shut already.
                 match broken {
@@ -190,7 +222,7 @@ impl Engine {
         {
             return Err(fault.clone());
         }
-        match open::open(&self.place) {
+        match open::open(&self.place, Pages::OfAFewEvents) {
             Ok(conn) => {
                 self.unreached = None;
                 self.hold_against_the_mark(&conn)?;
@@ -239,33 +271,44 @@ impl Engine {
             self.shared.latch.follow(seen.latched);
         }
         // On a server others wait for their turn, so a commit is not put off.
-        let lazy = (!conn.is_shared()).then(|| Instant::now().checked_add(Duration::from_millis(LAZY_COMMIT_MS)));
-        self.open =
-            Some(Open { asks: 0, commit_by: lazy.flatten(), changes_before, must_write: false, is_awaited: false });
+        let lazy = (!conn.is_shared()).then(|| Instant::now().checked_add(Duration::from_millis(LAZY_MS)));
+        self.open = Some(Open { asks: 0, on_disk_by: lazy.flatten(), changes_before, must_write: false });
         Ok(())
     }
 
-    /// Commits what is open and tells everyone who waited.
+    /// Commits what is open, and waits for the disk where somebody waits for it or it is time.
+    fn settle(&mut self) {
+        self.commit();
+        let is_time = self.unsynced.as_ref().is_some_and(|unsynced| unsynced.by.is_none_or(|by| by <= Instant::now()));
+        if is_time || !self.to_disk.is_empty() {
+            self.sync();
+        }
+    }
+
+    /// Commits what is open and tells everyone who waited for that.
     fn commit(&mut self) {
         let (Some(open), Some(conn)) = (&self.open, &self.conn) else {
             return;
         };
         let dirty = self.is_dirty(open);
-        let is_durable = open.is_awaited || open.must_write || !conn.is_shared();
+        let is_durable = !self.to_disk.is_empty() || open.must_write || !conn.is_shared();
         let sealed = if dirty { seal(conn, &self.shared).map(Some) } else { Ok(None) };
         let committed = if is_durable { Store::commit } else { Store::commit_lazily };
         match sealed.and_then(|head| committed(conn).map(|()| head)) {
             Err(fault) => self.fail_or_abandon(&fault),
             Ok(head) => {
-                self.open = None;
                 if let Some(head) = head {
                     self.shared.latch.mark_written();
-                    // What a crash of the server may lose is no mark.
-                    if is_durable {
-                        self.mark.passed(&head);
+                    let by = self.on_disk_by();
+                    match conn.is_shared() {
+                        false => self.unsynced = Some(Unsynced { by, head }),
+                        // A server was waited for in the commit, or not at all: what its crash may lose is no mark.
+                        true if is_durable => self.mark.passed(&head),
+                        true => {}
                     }
                 }
-                for tell in self.waiting.drain(..) {
+                self.open = None;
+                for tell in self.to_commit.drain(..) {
                     tell(Ok(()));
                 }
             }
@@ -287,8 +330,22 @@ impl Engine {
         if self.conn.as_ref().is_some_and(|conn| !conn.give_up()) {
             self.conn = None;
         }
-        for tell in self.waiting.drain(..) {
+        for tell in self.to_commit.drain(..).chain(self.to_disk.drain(..)) {
             tell(Err(fault.clone()));
+        }
+    }
+
+    /// Waits until everything that is committed is on the disk, and tells everyone who waited for that.
+    fn sync(&mut self) {
+        if let (Some(Unsynced { head, .. }), Some(conn)) = (&self.unsynced, &self.conn) {
+            if let Err(fault) = self.journal.sync(conn) {
+                return self.fail(&fault);
+            }
+            self.mark.passed(head);
+        }
+        self.unsynced = None;
+        for tell in self.to_disk.drain(..) {
+            tell(Ok(()));
         }
     }
 
@@ -299,15 +356,21 @@ impl Engine {
         if self.conn.as_ref().is_some_and(|conn| !conn.give_up()) {
             self.conn = None;
         }
-        for tell in self.waiting.drain(..) {
+        for tell in self.to_commit.drain(..).chain(self.to_disk.drain(..)) {
             tell(Err(fault.clone()));
         }
         // Best effort: the latch in memory holds whatever the disk says.
         let written = self.begin().and_then(|()| match &self.conn {
-            Some(conn) => seal(conn, &self.shared).and_then(|_head| conn.commit()),
+            Some(conn) => {
+                seal(conn, &self.shared)?;
+                conn.commit()?;
+                self.journal.sync(conn)
+            }
             None => Ok(()),
         });
         self.open = None;
+        // What could not be brought to the disk stays so for whoever asks next, but is not tried again by itself.
+        self.unsynced = self.unsynced.take().filter(|_| written.is_err()).map(|left| Unsynced { by: None, ..left });
         match (written, &self.conn) {
             (Ok(()), Some(_)) => self.shared.latch.mark_written(),
             (Err(again), Some(conn)) => {
@@ -324,7 +387,9 @@ impl Engine {
         // A connection that saw a fault may remember things that are no longer so.
         self.conn = None;
         self.open = None;
-        let conn = open::open(&self.place)?;
+        self.unsynced = None;
+        self.journal.forget();
+        let conn = open::open(&self.place, Pages::All)?;
         let looked = conn.begin_to_look();
         let checked = looked.and_then(|()| audit::everything(&conn, Kept::default(), &mut |_progress| ()));
         conn.give_up();
@@ -342,6 +407,7 @@ impl Engine {
         }
         let head = unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
         transaction.commit()?;
+        self.journal.sync(conn)?;
         self.mark.accept(&head);
         self.shared.latch.open();
         Ok(())
@@ -385,7 +451,7 @@ fn do_one(conn: &Store, tx: &Tx<'_>, work: Work) -> (Step, Option<LedgerFault>) 
     }
     let step = work(Ok(tx));
     let ended = match step.fate {
-        Fate::AtOnce | Fate::AfterCommit => conn.end_part(),
+        Fate::AtOnce | Fate::AfterCommit | Fate::Durable => conn.end_part(),
         Fate::Failed(_) if conn.is_in_transaction() => conn.undo_part(),
         Fate::Failed(_) => Ok(()),
     };

@@ -199,7 +199,7 @@ fn a_pardon_that_no_person_gave_is_found() {
         tx.conn.execute("INSERT INTO pardon (payment, scope) SELECT id, 'host' FROM payment", bound![])?;
         let key = "overdue-host|https://api.example.com|*";
         tx.conn.execute("UPDATE tally SET pending_count = 0 WHERE key = ?1", bound![key])?;
-        Ok(Answer::AfterCommit(()))
+        Ok(Answer::Durable(()))
     });
     forged.unwrap();
     let fault = world.ledger().verify().unwrap_err();
@@ -215,7 +215,7 @@ fn a_pardon_for_the_host_is_none_for_the_payee() {
     let forged = world.ledger().writer.ask(|tx| {
         tx.conn.execute("INSERT INTO pardon (payment, scope) SELECT id, 'payee' FROM payment", bound![])?;
         tx.conn.execute("UPDATE tally SET pending_count = 0 WHERE key LIKE 'overdue-payee|%'", bound![])?;
-        Ok(Answer::AfterCommit(()))
+        Ok(Answer::Durable(()))
     });
     forged.unwrap();
     let fault = world.ledger().verify().unwrap_err();

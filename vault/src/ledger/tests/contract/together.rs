@@ -45,7 +45,7 @@ fn one_that_fails_takes_nobody_along() {
     let world = World::new("", "1 USD");
     let good = followed_by(
         &world,
-        |tx| tx.event(&note("good")).map(Answer::AfterCommit),
+        |tx| tx.event(&note("good")).map(Answer::Durable),
         |tx| {
             tx.event(&note("bad"))?;
             tx.conn.execute("DELETE FROM session", bound![])?;
@@ -70,7 +70,7 @@ fn a_stream_of_asks_that_nobody_waits_for_does_not_hold_up_one_that_waits() {
             world.ledger().writer.ask(move |tx| {
                 started.send(()).unwrap();
                 may_go.recv().unwrap();
-                tx.event(&note("waits")).map(Answer::AfterCommit)
+                tx.event(&note("waits")).map(Answer::Durable)
             })
         });
         has_started.recv().unwrap();
@@ -153,7 +153,7 @@ fn a_durable_ask_is_answered_after_the_commit() {
     let world = World::new("", "1 USD");
     let other = world.by_hand();
     thread::scope(|scope| {
-        let (asked, free) = then_busy(scope, &world, |tx| tx.event(&note("durable")).map(Answer::AfterCommit));
+        let (asked, free) = then_busy(scope, &world, |tx| tx.event(&note("durable")).map(Answer::Durable));
         assert_eq!(other.events("note"), 0);
         assert!(!asked.is_finished(), "answered before the commit");
         drop(free);
