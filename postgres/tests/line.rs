@@ -54,8 +54,14 @@ fn at_socket(folder: &Path, port: u16) -> Server {
     Server { hosts: vec![(Host::Socket(folder.to_owned()), port)], ..server("", port, Security::Plain) }
 }
 
+/// The server of the tests that want nothing special of one.
+fn shared() -> &'static Cluster {
+    static SHARED: OnceLock<Cluster> = OnceLock::new();
+    SHARED.get_or_init(|| Cluster::start(&[]))
+}
+
 fn local() -> Line {
-    let cluster = Cluster::shared();
+    let cluster = shared();
     Line::open(&at_socket(&cluster.folder, cluster.port), PATIENCE).unwrap()
 }
 
@@ -87,7 +93,7 @@ fn a_server_by_another_authority_under_another_name_or_without_tls_hears_no_pass
     assert!(public.contains("UnknownIssuer"), "{public}");
     let other_name = lost(Line::open(&server("127.0.0.1", cluster.port, verified(authority)), PATIENCE));
     assert!(other_name.contains("not valid for name"), "{other_name}");
-    let plain = Cluster::shared();
+    let plain = shared();
     let no_tls = lost(Line::open(&server("localhost", plain.port, verified(authority)), PATIENCE));
     assert!(no_tls.contains("TLS"), "{no_tls}");
     let none = Line::open(&server("localhost", cluster.port, verified("no certificate")), PATIENCE);
@@ -96,7 +102,7 @@ fn a_server_by_another_authority_under_another_name_or_without_tls_hears_no_pass
 
 #[test]
 fn a_wrong_password_is_refused_and_never_shown() {
-    let cluster = Cluster::shared();
+    let cluster = shared();
     let wrong = Password::new(b"not the word".to_vec().into());
     let wrong = Server { password: Some(wrong), ..server("127.0.0.1", cluster.port, Security::Plain) };
     assert!(!format!("{wrong:?} {wrong}").contains("not the word"));
@@ -112,7 +118,7 @@ fn a_wrong_password_is_refused_and_never_shown() {
 #[test]
 fn of_several_servers_the_one_that_takes_writes_is_used() {
     let standby = Cluster::start(&["default_transaction_read_only = on"]);
-    let master = Cluster::shared();
+    let master = shared();
     let host = |port| (Host::Name("127.0.0.1".to_owned()), port);
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let several = Server {
@@ -149,7 +155,7 @@ fn values_come_back_as_they_went() {
 
 #[test]
 fn a_statement_that_takes_too_long_loses_the_line_for_good() {
-    let cluster = Cluster::shared();
+    let cluster = shared();
     let line = Line::open(&at_socket(&cluster.folder, cluster.port), Duration::from_millis(200)).unwrap();
     let begun = Instant::now();
     assert!(matches!(line.query("SELECT pg_sleep(60)", &[]), Err(Fault::Lost { .. })));
@@ -165,4 +171,17 @@ fn a_server_that_never_answers_is_given_up() {
     let begun = Instant::now();
     lost(Line::open(&server("127.0.0.1", port, Security::Plain), PATIENCE));
     assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_server_that_dies_loses_the_line_and_another_can_be_had_when_it_is_back() {
+    let cluster = Cluster::start(&[]);
+    let server = at_socket(&cluster.folder, cluster.port);
+    let line = Line::open(&server, PATIENCE).unwrap();
+    cluster.crash();
+    assert!(matches!(line.query("SELECT 1", &[]), Err(Fault::Lost { .. })));
+    lost(Line::open(&server, PATIENCE));
+    cluster.start_again();
+    assert!(line.is_lost(), "and stays so");
+    assert!(Line::open(&server, PATIENCE).unwrap().query("SELECT 1", &[]).is_ok());
 }

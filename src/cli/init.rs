@@ -81,14 +81,12 @@ impl Init {
         } else {
             NewKey::Generated
         };
-        if let Some(ledger) = &self.ledger {
-            let asked = format!("Password of `{}` for the ledger (empty for none)", ledger.role());
+        if let Some(ledger) = self.ledger.as_ref().filter(|ledger| !ledger.is_by_socket()) {
+            let asked = format!("Password of `{}` for the ledger", ledger.role());
             let typed = terminal::secret(&asked, profile.setting())?;
             profile.create().map_err(|fault| Stop::not_ready(fault.to_string()))?;
-            if !typed.is_empty() {
-                guarded::replace(&profile.ledger_password(), typed.as_bytes())
-                    .map_err(|fault| Stop::new(Exit::Failed, fault.to_string()))?;
-            }
+            guarded::replace(&profile.ledger_password(), typed.as_bytes())
+                .map_err(|fault| Stop::new(Exit::Failed, fault.to_string()))?;
         }
         let unlocking = if self.unlock_by_file { Unlocking::ByFile } else { Unlocking::ByPerson };
         let payer = setup::initialise(profile, &text, key, &operator, unlocking)

@@ -40,7 +40,7 @@ pub(super) struct Migrate {
     /// name when left out
     #[arg(value_name = "LEDGER")]
     ledger: Option<LedgerAddress>,
-    /// The role that owns the database; you type its password
+    /// The role that owns the database; you type its password, unless it is reached by a socket
     #[arg(long, value_name = "ROLE")]
     owner: String,
 }
@@ -162,8 +162,10 @@ impl Migrate {
         let address = self.ledger.clone().or_else(of_the_rules).ok_or_else(|| {
             Stop::usage("the rules name no ledger on a server; write it behind `bursar ledger migrate`")
         })?;
-        let typed = terminal::secret(&format!("Password of `{}` (empty for none)", self.owner), profile.setting())?;
-        let typed = (!typed.is_empty()).then_some(typed);
+        let typed = match address.is_by_socket() {
+            true => None,
+            false => Some(terminal::secret(&format!("Password of `{}`", self.owner), profile.setting())?),
+        };
         let owner = ledger_place::as_role(profile, &address, &self.owner, typed)?;
         let Migrated { from, to, made_role } = ledger::migrate(&owner, address.role())?;
         table::say(&match from {

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 /// A server of its own, in a folder of its own.
 #[derive(Debug)]
@@ -39,20 +39,12 @@ impl Cluster {
         Self { folder: folder.into(), port, talk, script }
     }
 
-    /// The one that all tests of this process share, each with a database of its own.
-    pub(crate) fn shared() -> &'static Self {
-        static SHARED: OnceLock<Cluster> = OnceLock::new();
-        SHARED.get_or_init(|| Self::start(&[]))
-    }
-
     /// Ends it as a power cut does.
-    #[allow(dead_code, reason = "not every binary that takes this file in lets a server crash")]
     pub(crate) fn crash(&self) {
         self.order("crash");
     }
 
     /// Starts it again.
-    #[allow(dead_code, reason = "not every binary that takes this file in lets a server crash")]
     pub(crate) fn start_again(&self) {
         self.order("start");
     }
@@ -67,7 +59,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // The shared one is never dropped: the end of its standard input ends it, as here.
+        // One that a test binary shares is never dropped: the end of its standard input ends it, as here.
         drop(std::mem::replace(&mut self.script, Command::new("true").spawn().unwrap()).stdin.take());
     }
 }

@@ -17,7 +17,7 @@ const HOSTS_MAX: usize = 8;
 /// A database on a PostgreSQL server, as a URI of `libpq` without its password.
 ///
 /// `postgres://ROLE@HOST[:PORT][,HOST[:PORT]…]/DATABASE[?sslrootcert=FILE]`, or for a socket of this machine
-/// `postgres://ROLE@/DATABASE?host=/FOLDER`. A server of another machine always has to prove its name (`verify-full`).
+/// `postgres://ROLE@[:PORT]/DATABASE?host=/FOLDER`. A server of another machine always has to prove its name (`verify-full`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerAddress {
     text: String,
@@ -92,6 +92,12 @@ impl LedgerAddress {
         &self.hosts
     }
 
+    /// Whether it is reached by a socket, whose server knows a process by its user.
+    #[must_use]
+    pub fn is_by_socket(&self) -> bool {
+        self.hosts.iter().all(|(host, _)| matches!(host, LedgerHost::Socket(_)))
+    }
+
     /// The database.
     #[must_use]
     pub fn database(&self) -> &str {
@@ -124,8 +130,12 @@ impl FromStr for LedgerAddress {
         }
         let settings = Settings::of(settings)?;
         let hosts = match (hosts, settings.host) {
-            ("", Some(folder)) if folder.starts_with('/') && is_path(folder) => {
-                [(LedgerHost::Socket(folder.to_string()), PORT)].into()
+            (port, Some(folder)) if folder.starts_with('/') && is_path(folder) => {
+                let port = match port {
+                    "" => PORT,
+                    named => self::port(named.strip_prefix(':').ok_or(LedgerAddressFault::Form)?)?,
+                };
+                [(LedgerHost::Socket(folder.to_string()), port)].into()
             }
             (_, Some(_)) | ("", None) => return Err(LedgerAddressFault::Form),
             (hosts, None) => hosts.split(',').map(host).collect::<Result<Vec<_>, _>>()?,
@@ -195,8 +205,11 @@ fn host(text: &str) -> Result<(LedgerHost, u16), LedgerAddressFault> {
             (self::name("host", host)?, port)
         }
     };
-    let port = port.map_or(Ok(PORT), |port| port.parse().map_err(|_fault| LedgerAddressFault::Port))?;
-    if port == 0 { Err(LedgerAddressFault::Port) } else { Ok((LedgerHost::Name(name), port)) }
+    Ok((LedgerHost::Name(name), port.map_or(Ok(PORT), self::port)?))
+}
+
+fn port(text: &str) -> Result<u16, LedgerAddressFault> {
+    text.parse().ok().filter(|port| *port != 0).ok_or(LedgerAddressFault::Port)
 }
 
 fn name(what: &'static str, text: &str) -> Result<String, LedgerAddressFault> {
@@ -260,6 +273,8 @@ mod tests {
         }
         let socket = read("postgres://a@/b?host=/var/run/postgresql").unwrap();
         assert_eq!(socket.hosts(), [(LedgerHost::Socket("/var/run/postgresql".to_string()), 5432)]);
+        let socket = read("postgres://a@:5433/b?host=/run").unwrap();
+        assert_eq!(socket.hosts(), [(LedgerHost::Socket("/run".to_string()), 5433)]);
     }
 
     #[test]

@@ -63,7 +63,9 @@ fn changed(line: &Line, vaults: &str) -> Result<Migrated, LedgerFault> {
     let made_role = line.query("SELECT 1 FROM pg_roles WHERE rolname = ?1", &[Value::Text(vaults)])?.is_empty();
     let quoted = quoted(vaults);
     if made_role {
-        line.batch(&format!("CREATE ROLE {quoted} LOGIN"))?;
+        line.batch(&format!("CREATE ROLE {quoted} LOGIN")).map_err(|fault| {
+            server(format!("there is no role `{vaults}`, and it cannot be made ({fault}); make it with `createuser`"))
+        })?;
     }
     line.batch(&GRANTS.replace("{role}", &quoted))?;
     let digest = fingerprint(line)?;

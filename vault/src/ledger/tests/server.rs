@@ -31,9 +31,12 @@ impl Database {
     /// An empty ledger's tables in a database of the shared server.
     pub(super) fn new() -> Self {
         static MADE: AtomicU64 = AtomicU64::new(0);
-        static CLUSTER: OnceLock<()> = OnceLock::new();
-        let cluster = Cluster::shared();
-        CLUSTER.get_or_init(|| Self::prepare(cluster));
+        static SHARED: OnceLock<Cluster> = OnceLock::new();
+        let cluster = SHARED.get_or_init(|| {
+            let cluster = Cluster::start(&[]);
+            Self::prepare(&cluster);
+            cluster
+        });
         Self::of_template(cluster, &format!("ledger_{}", MADE.fetch_add(1, Ordering::SeqCst)))
     }
 
