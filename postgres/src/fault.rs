@@ -78,6 +78,8 @@ impl From<tokio_postgres::Error> for Fault {
 fn ends(state: &SqlState) -> bool {
     [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(state)
         || state.code().starts_with("08")
+        // Somebody changed the tables under a statement that is prepared, or another server answers: a new line knows both.
+        || [SqlState::FEATURE_NOT_SUPPORTED, SqlState::INVALID_SQL_STATEMENT_NAME].contains(state)
         || *state == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
 }
 

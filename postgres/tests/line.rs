@@ -143,7 +143,7 @@ fn values_come_back_as_they_went() {
         let cells: Vec<_> = (0..found[0].width()).map(|at| found[0].cell(at).unwrap()).collect();
         assert_eq!(cells, [Cell::Number(number), Cell::Text(text), Cell::Number(1), Cell::Number(0)]);
     }
-    assert_eq!(line.execute("INSERT INTO t VALUES (?1, ?1, NULL)", &[Value::Null]).is_err(), true, "one type a place");
+    assert!(line.execute("INSERT INTO t VALUES (?1, ?1, NULL)", &[Value::Null]).is_err(), "one type a place");
     assert_eq!(line.execute("UPDATE t SET s = ?1", &[Value::Null]), Ok(3));
     let found = line.query("SELECT s FROM t LIMIT 1", &[]).unwrap();
     assert_eq!(found[0].cell(0), Ok(Cell::Null));

@@ -6,6 +6,7 @@
 //! then answers. A human at a terminal opens budgets on the operator socket; nothing on the agent socket can.
 //!
 //! The modules are in reading order: what is said, where things lie, what is remembered, who signs, how it is served.
+#![cfg_attr(test, expect(clippy::duplicate_mod, reason = "the contract of the ledger is tried on each engine"))]
 
 pub mod protocol;
 

@@ -106,7 +106,7 @@ impl Way {
                 break;
             }
             if 0 < left {
-                self.left.store(left - 1, Ordering::SeqCst);
+                self.left.store(left.saturating_sub(1), Ordering::SeqCst);
             }
             if to.write_all(&bytes[..read]).is_err() {
                 break;

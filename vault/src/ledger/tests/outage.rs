@@ -239,6 +239,36 @@ fn a_server_that_has_forgotten_what_it_committed_is_noticed_and_pays_nothing_unt
 }
 
 #[test]
+fn another_ledger_that_answers_in_the_place_of_this_one_is_left_alone() {
+    let (one, other) = (Database::new(), Database::new());
+    let stranger = World::begin(Some(other.clone()), "", "100 USD", None);
+    let world = World::begin(Some(one.clone()), "", "100 USD", None);
+    stranger.by_hand().forge(&["meta_story"], "UPDATE meta SET ledger_id = repeat('0', 32)");
+    let hand = Database { name: "postgres".to_owned(), ..one.clone() }.keeper();
+    world.ledger().flush().unwrap();
+    drop(stranger);
+    for (from, to) in [(&one.name, "elsewhere"), (&other.name, &*one.name)] {
+        let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{from}'");
+        hand.batch(&end).unwrap();
+        hand.batch(&format!("ALTER DATABASE {from} RENAME TO {to}_swapped")).unwrap();
+    }
+    hand.batch(&format!("ALTER DATABASE {}_swapped RENAME TO {}", one.name, one.name)).unwrap();
+    let events =
+        || one.keeper().query("SELECT count(*) FROM event", &[]).map(|found| format!("{:?}", found[0].cell(0)));
+    let before = events();
+    let asked = (0..1_000_000).map(|_| world.ledger().flush()).find(|said| !unreachable_or_ok(said));
+    assert!(
+        matches!(&asked, Some(Err(LedgerFault::Server { detail })) if detail.contains("another ledger")),
+        "{asked:?}"
+    );
+    assert_eq!(events(), before, "nothing was written there");
+}
+
+fn unreachable_or_ok(said: &Result<(), LedgerFault>) -> bool {
+    matches!(said, Ok(()) | Err(LedgerFault::Unreachable { .. }))
+}
+
+#[test]
 fn while_the_server_is_away_everybody_hears_so_at_once_and_nothing_is_shut() {
     let (world, way) = at_the_end_of_a_line();
     way.cut_after(0, Cut::Before);

@@ -160,7 +160,11 @@ fn a_ledger_on_a_server_is_looked_at_and_exported_beside_its_vault_and_not_copie
     let books = inspector.verify(Kept::default(), &mut |_progress: Progress| ()).unwrap();
     assert_eq!((books.payments, books.head), (2, inspector.identity().head));
     let mut events = 0_u64;
-    inspector.export::<_, LedgerFault>(0, |_event| Ok(events += 1)).unwrap();
+    let count = |_event| -> Result<(), LedgerFault> {
+        events += 1;
+        Ok(())
+    };
+    inspector.export(0, count).unwrap();
     assert_eq!(events, books.events);
     assert_eq!(inspector.pages(), Err(LedgerFault::NoFile));
 }

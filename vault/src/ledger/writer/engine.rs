@@ -242,6 +242,11 @@ impl Engine {
     /// everything that was committed has to be in it.
     fn hold_against_the_mark(&mut self, conn: &Store) -> Result<(), LedgerFault> {
         let found = meta::read(conn)?;
+        if found.ledger_id != self.mark.ledger_id() {
+            return Err(LedgerFault::Server {
+                detail: "another ledger answers there now; check where it leads".to_owned(),
+            });
+        }
         if let Some(reason) = self.mark.hold(conn, &found.head)? {
             self.shared.latch.shut(reason.to_owned());
         }
