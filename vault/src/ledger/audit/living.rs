@@ -30,7 +30,7 @@ const LAST_ENTRY: &str = "SELECT seq, at_s, total FROM spent WHERE key = ?1 ORDE
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Looked {
     /// Everything.
-    Whole(Books),
+    Whole(Box<Books>),
     /// What decides what may be spent now. The rest is to be looked at beside the work.
     Living,
 }
@@ -48,7 +48,7 @@ impl Ledger {
         let conn = open::open_to_read(&self.place)?;
         conn.begin_to_look()?;
         if meta::read(&conn)?.head.seq <= FEW_EVENTS {
-            return everything(&conn, Kept::default(), &mut |_progress| ()).map(Looked::Whole);
+            return everything(&conn, Kept::default(), &mut |_progress| ()).map(|books| Looked::Whole(Box::new(books)));
         }
         living(&conn).map(|()| Looked::Living)
     }
