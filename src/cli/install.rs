@@ -34,18 +34,24 @@ enum Client {
 }
 
 impl Install {
-    pub(super) fn run(&self, sandbox: Option<&Path>, profile: Option<&str>) -> Result<Exit, Stop> {
+    pub(super) fn run(
+        &self,
+        sandbox: Option<&Path>,
+        hardened: Option<&Path>,
+        profile: Option<&str>,
+    ) -> Result<Exit, Stop> {
         let program = std::env::current_exe()?;
         let program = program.to_str().ok_or_else(|| {
             Stop::usage("bursar is installed under a path that is not UTF-8 text, which no client configuration can hold; move it")
         })?;
         let mut args = Vec::new();
-        if let Some(dir) = sandbox {
-            let dir = std::path::absolute(dir)?;
-            let dir = dir.to_str().ok_or_else(|| {
-                Stop::usage("the sandbox folder's path is not UTF-8 text, which no client configuration can hold")
+        for (flag, path) in [("--sandbox", sandbox), ("--hardened", hardened)] {
+            let Some(path) = path else { continue };
+            let path = std::path::absolute(path)?;
+            let path = path.to_str().ok_or_else(|| {
+                Stop::usage(format!("the path of `{flag}` is not UTF-8 text, which no client configuration can hold"))
             })?;
-            args.extend(["--sandbox".to_owned(), dir.to_owned()]);
+            args.extend([flag.to_owned(), path.to_owned()]);
         }
         if let Some(name) = profile {
             args.extend(["--profile".to_owned(), name.to_owned()]);
@@ -101,6 +107,35 @@ mod tests {
             let text = value.to_string();
             assert!(text.contains(r#""command":"/opt/my bursar/bursar""#), "{text}");
             assert!(text.contains(r#""args":["serve"]"#), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_of_windows_is_kept_to_the_letter_and_wrapped_in_no_shell() {
+        let program = r"C:\Program Files\bursar tools\bursar.exe";
+        for client in [Client::ClaudeDesktop, Client::Cursor, Client::Vscode, Client::Stdio] {
+            let text = snippet(client, program, &["serve".to_owned()]);
+            // A configuration may be kept with either kind of line end.
+            for kept in [text.clone(), text.replace('\n', "\r\n")] {
+                let value: serde_json::Value = serde_json::from_str(&kept).unwrap();
+                let entry = ["/mcpServers/bursar", "/servers/bursar", ""]
+                    .iter()
+                    .find_map(|at| value.pointer(at).filter(|entry| entry.get("command").is_some()));
+                assert_eq!(entry.unwrap()["command"], program, "{kept}");
+                assert_eq!(entry.unwrap()["args"], serde_json::json!(["serve"]), "{kept}");
+            }
+            assert!(!text.contains("cmd"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_registered_is_the_program_that_is_here_and_nothing_that_fetches_another() {
+        for client in [Client::ClaudeDesktop, Client::ClaudeCode, Client::Cursor, Client::Vscode, Client::Stdio] {
+            let text = snippet(client, "/opt/bursar", &["serve".to_owned()]);
+            for fetcher in ["npx", "uvx", "pipx", "docker", "@latest", "curl"] {
+                assert!(!text.contains(fetcher), "{fetcher} is in {text}");
+            }
+            assert!(text.contains("/opt/bursar"), "{text}");
         }
     }
 

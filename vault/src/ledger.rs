@@ -8,7 +8,9 @@
 //! comes back and what time does; the words of people; then how the counting is quick, the log honest, the writing
 //! durable, and which file it is.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+use bursar_policy::errand::PaymentId;
 
 use crate::clock::{LedgerClock, Reading, TimeSource};
 
@@ -29,6 +31,7 @@ mod refused;
 mod release;
 mod report;
 mod sweep;
+mod unsigned;
 
 mod session;
 mod share;
@@ -45,6 +48,9 @@ mod rows;
 mod tally;
 
 mod store;
+
+mod custody;
+mod postgres;
 
 mod audit;
 mod checkpoint;
@@ -70,6 +76,7 @@ mod upgrade;
 pub use self::anew::Begun;
 pub use self::approval::{APPROVALS_WAITING_MAX, Decided};
 pub use self::audit::chain::{Kept, Logged};
+pub use self::audit::living::Looked;
 pub use self::audit::{Books, Progress};
 pub use self::authorize::{Ask, Counted};
 pub(crate) use self::backup::write as write_backup;
@@ -79,8 +86,9 @@ pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
 pub use self::export::{Deal, ExportBooks, ExportFault, ExportHead, Exported, verify_export};
 pub use self::fault::LedgerFault;
 pub use self::handle::{Drawn, HANDLE_LIFE_S, Handled, Held, Prepared, Redeemed, Redeemer, Unredeemable};
-pub use self::inspect::{Identity, Inspector};
+pub use self::inspect::{Brake, Identity, Inspector};
 pub use self::open::{KeyFile, LedgerPlace, Lock};
+pub use self::postgres::{Migrated, ServerClock, ServerPlace, migrate};
 pub use self::prove::{Doubt, Moved};
 pub use self::purse::Holding;
 pub use self::quote::QUOTE_LIFE_S;
@@ -91,6 +99,7 @@ pub use self::share::{Line, LineStanding};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};
 
+pub(crate) use self::number::{narrow, wide};
 use self::store::Store;
 use self::writer::{Answer, Shared, Writer};
 
@@ -104,6 +113,7 @@ pub struct Ledger {
     place: LedgerPlace,
     id: String,
     flood: refused::Flood,
+    unsigned: Mutex<Vec<PaymentId>>,
     // Dropped last, so that nobody opens the file before it is closed.
     _lock: open::Lock,
 }
@@ -129,7 +139,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted, except what
+    /// Takes the lock, checks the file (of a large one all but its pages), and starts the writer. Everything that was unfinished stays counted, except what
     /// was only held: its handles are over. A ledger that is older than it was, put back from a copy, starts latched, and
     /// there what was held stays counted too: nobody knows what became of it.
     ///
@@ -138,23 +148,26 @@ impl Ledger {
     /// What is wrong with the file; nothing is created or repaired.
     pub fn open(place: &LedgerPlace, time: Box<dyn TimeSource>) -> Result<Self, LedgerFault> {
         let lock = open::lock(&place.lock)?;
-        Self::begin(open::open(place)?, lock, place, time)
+        Self::begin(open::open(place, open::Pages::OfAFewEvents)?, lock, place, time)
     }
 
     /// Goes on where the ledger on `conn` ended, which was checked.
     fn begin(conn: Store, lock: Lock, place: &LedgerPlace, time: Box<dyn TimeSource>) -> Result<Self, LedgerFault> {
         let found = meta::read(&conn)?;
+        let (time, server) = open::whose_time(place, &conn, time)?;
         let shared = Arc::new(Shared {
             clock: LedgerClock::resume(time, found.clock),
             latch: latch::Latch::from_disk(found.latched),
             purse: purse::Purse::default(),
             shares: share::Shares::default(),
+            server,
         });
         let mut mark = mark::Mark::open(&place.file, found.ledger_id.clone());
         if let Some(reason) = mark.hold(&conn, &found.head)? {
             shared.latch.shut(reason.to_owned());
         }
-        let is_current = mark.set_back().is_none();
+        // Another vault's handles are not this one's to end.
+        let is_current = mark.set_back().is_none() && place.server.is_none();
         let ledger = Self {
             writer: Writer::start(conn, place.clone(), Arc::clone(&shared), mark)?,
             shared,
@@ -163,12 +176,14 @@ impl Ledger {
             place: place.clone(),
             id: found.ledger_id,
             flood: refused::Flood::default(),
+            unsigned: Mutex::default(),
             _lock: lock,
         };
         ledger.note(Event::new(EventKind::Opened, concat!("bursar-vault ", env!("CARGO_PKG_VERSION"))));
         if is_current {
             ledger.end_handles();
         }
+        ledger.writer.tell(|tx| if tx.latched { Ok(()) } else { custody::adopt(tx).map(drop) });
         Ok(ledger)
     }
 

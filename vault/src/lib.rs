@@ -6,18 +6,24 @@
 //! then answers. A human at a terminal opens budgets on the operator socket; nothing on the agent socket can.
 //!
 //! The modules are in reading order: what is said, where things lie, what is remembered, who signs, how it is served.
+#![cfg_attr(test, expect(clippy::duplicate_mod, reason = "the contract of the ledger is tried on each engine"))]
 
 pub mod protocol;
 
+mod accounts;
 pub mod guarded;
+pub mod hardened;
 pub mod profile;
 pub mod rules_file;
 pub mod secret_store;
 pub mod secrets;
 
+pub mod confine;
+
 pub mod clock;
 pub mod failpoint;
 pub mod ledger;
+pub mod ledger_place;
 
 pub mod audit_key;
 pub mod blank;

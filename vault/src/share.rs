@@ -10,13 +10,17 @@
 //! limit after that, and its parts go back to the others when nothing that it spent can lie in a window any more: for a
 //! limit over a lifetime never.
 
+mod database;
 mod keeper;
+mod migrate;
 mod settle;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use self::keeper::Keeper;
+pub use self::database::Database;
+pub(crate) use self::keeper::{Keeper, beat};
+pub use self::migrate::migrate;
 pub use self::settle::{Known, settle};
 
 use crate::ledger::Line;

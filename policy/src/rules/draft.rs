@@ -8,6 +8,7 @@ use core::fmt;
 use core::net::IpAddr;
 
 pub use super::chains::RpcUrl;
+pub use super::ledger::LedgerAddress;
 use crate::address_block::AddressBlock;
 use crate::asset::Asset;
 use crate::calendar::Zone;
@@ -38,6 +39,9 @@ pub enum Setting {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draft {
+    /// The database that keeps the ledger; a file of the profile where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<LedgerAddress>,
     /// `[payment]`
     pub payment: PaymentDraft,
     /// `[[limit]]`
@@ -337,7 +341,7 @@ pub struct NetworkDraft {
 #[serde(deny_unknown_fields)]
 pub struct SharesDraft {
     /// The PostgreSQL database in which they agree who holds how much.
-    pub center: String,
+    pub center: LedgerAddress,
 }
 
 /// `[sandbox]`: what only play money allows.

@@ -79,7 +79,7 @@ pub(super) fn put_in_place(draft: &Path, place: &LedgerPlace) -> Result<Option<P
     open::sync(draft)?;
     let kept = open::put_away(&place.file)?;
     open::put_in(draft, &place.file)?;
-    let conn = open::open(place)?;
+    let conn = open::open(place, open::Pages::All)?;
     let known = meta::read(&conn)?;
     Mark::open(&place.file, known.ledger_id).accept(&known.head);
     drop(conn);

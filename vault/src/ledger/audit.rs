@@ -12,12 +12,14 @@ use super::checkpoint::{self, SignedCheckpoint};
 use super::events::{self, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow};
+use super::rows::{self, Payment};
 use super::states::{self, Counts};
 use super::store::{Store, bound};
 use super::tally::{self, Tally, Used};
-use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, rows, session};
+use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, session};
 
 pub(super) mod chain;
+pub(super) mod living;
 
 /// What a check found in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +52,7 @@ const STRIDE: u64 = 10_000;
 
 const KEYS: &str = "SELECT key FROM tally";
 const ENTRIES: &str = "SELECT spent.key, spent.seq, spent.at_s, spent.total, payment.money, payment.state, EXISTS
-         (SELECT 1 FROM returned WHERE returned.payment = spent.payment AND returned.key = spent.key)
+         (SELECT 1 FROM returned WHERE returned.payment = spent.payment AND returned.key = spent.key), payment.ended_s
      FROM spent JOIN payment ON payment.id = spent.payment ORDER BY spent.key, spent.seq";
 /// A name is in the words of an event where they are others without it.
 const UNPARDONED: &str =
@@ -60,7 +62,8 @@ const UNPARDONED: &str =
                                                             ELSE payment.chain || ':' || payment.payee END || '`', ''))
      LIMIT 1";
 const OPENINGS_AND_CLOSINGS: &str =
-    "SELECT session, kind, detail, fact FROM event WHERE kind IN ('session_opened', 'session_closed') ORDER BY seq";
+    "SELECT session, kind, detail, fact FROM event WHERE kind IN ('session_opened', 'session_closed')
+     ORDER BY session, seq";
 
 impl Ledger {
     /// Checks everything that was committed, on a connection of its own that can only read, while payments go on.
@@ -74,7 +77,7 @@ impl Ledger {
     pub fn verify(&self) -> Result<Books, LedgerFault> {
         // What nobody waited for goes to the disk first, so that the check sees it.
         self.flush()?;
-        let conn = Store::Sqlite(open::open_for_reading(&self.place)?);
+        let conn = open::open_to_read(&self.place)?;
         conn.begin_to_look()?;
         everything(&conn, Kept::default(), &mut |_progress| ())
     }
@@ -89,10 +92,9 @@ pub(super) fn everything(conn: &Store, kept: Kept, progress: &mut dyn FnMut(Prog
     entries(conn)?;
     proofs(conn)?;
     pardons(conn)?;
-    words(conn)?;
-    if let Some(id) = handle::held_for_nobody(conn)? {
-        return Err(books(&format!("payment `{id}` is held and no handle is open for it")));
-    }
+    acquaintances(conn)?;
+    spoken(conn)?;
+    held(conn)?;
     freeze(conn)?;
     sessions(conn)?;
     let (epoch, checkpoints) = (checkpoint::vouched(conn)?.epoch, chain.checkpoints);
@@ -147,9 +149,7 @@ fn sums(conn: &Store, progress: &mut dyn FnMut(Progress)) -> Result<u64, LedgerF
         if payments.is_multiple_of(STRIDE) {
             progress(Progress::Payments(payments, all));
         }
-        if last_fact(conn, row.id.as_str())? != Some(rows::fact(conn, &row.id)?.to_string()) {
-            return Err(books(&format!("payment `{}` is not as the log says", row.id)));
-        }
+        as_told(conn, &row)?;
         if acquaintance::counts(&row) && !acquaintance::is_learnt(conn, &row)? {
             return Err(books(&format!("what payment `{}` says of its host is not known", row.id)));
         }
@@ -188,7 +188,7 @@ fn sums(conn: &Store, progress: &mut dyn FnMut(Progress)) -> Result<u64, LedgerF
     }
 }
 
-/// Every spent payment is written down once under every key, in order, with the right sum.
+/// Every spent payment is written down once under every key, in order, with the right sum and at the time it ended.
 fn entries(conn: &Store) -> Result<(), LedgerFault> {
     let mut last: BTreeMap<String, (Used, u64)> = BTreeMap::new();
     conn.each(ENTRIES, bound![], |row| {
@@ -199,9 +199,11 @@ fn entries(conn: &Store) -> Result<(), LedgerFault> {
         let money = if key.ends_with("|*") { 0 } else { narrow(&row.get::<String>(4)?)? };
         let (before, before_s) = last.get(&key).copied().unwrap_or_default();
         let counted = state.map(states::counts) == Some(Counts::AsSpent);
-        let right = counted != row.get::<bool>(6)?
-            && tally::plus(before, Used { atto: money, count: 1 })? == total
-            && before_s <= at_s;
+        let ended_s = row.get::<Option<i64>>(7)?.map(from_sql).transpose()?.unwrap_or_default();
+        // It is spent when the payment ended, in the order in which that was written down. What lapsed ended once more.
+        let in_time = if counted { at_s == before_s.max(ended_s) } else { before_s <= at_s };
+        let right =
+            counted != row.get::<bool>(6)? && tally::plus(before, Used { atto: money, count: 1 })? == total && in_time;
         if !right {
             return Err(books(&format!("entry {} of `{key}` is wrong", total.count)));
         }
@@ -237,14 +239,27 @@ fn pardons(conn: &Store) -> Result<(), LedgerFault> {
     }
 }
 
-/// Whatever is known of a host is what a payment says, and whatever a person is said to have said is told by the log.
-fn words(conn: &Store) -> Result<(), LedgerFault> {
-    if let Some(origin) = acquaintance::made_up(conn)? {
-        return Err(books(&format!("no payment says what is known of `{origin}`")));
+/// Whatever is known of a host is what a payment says.
+fn acquaintances(conn: &Store) -> Result<(), LedgerFault> {
+    match acquaintance::made_up(conn)? {
+        None => Ok(()),
+        Some(origin) => Err(books(&format!("no payment says what is known of `{origin}`"))),
     }
+}
+
+/// Whatever a person is said to have said is told by the log.
+fn spoken(conn: &Store) -> Result<(), LedgerFault> {
     match approval::untold(conn)? {
         None => Ok(()),
         Some(id) => Err(books(&format!("nobody said what stands under `{id}`, by the log"))),
+    }
+}
+
+/// For whatever is held a handle is open.
+fn held(conn: &Store) -> Result<(), LedgerFault> {
+    match handle::held_for_nobody(conn)? {
+        None => Ok(()),
+        Some(id) => Err(books(&format!("payment `{id}` is held and no handle is open for it"))),
     }
 }
 
@@ -311,7 +326,12 @@ fn openings_and_closings(conn: &Store) -> Result<BTreeMap<String, Told>, LedgerF
     Ok(told)
 }
 
-fn last_fact(conn: &Store, payment: &str) -> Result<Option<String>, LedgerFault> {
+/// A row is as its last event says.
+fn as_told(conn: &Store, row: &Payment) -> Result<(), LedgerFault> {
     let sql = "SELECT fact FROM event WHERE payment IS NOT NULL AND payment = ?1 ORDER BY seq DESC LIMIT 1";
-    Ok(conn.first(sql, bound![payment], |row| row.get::<Option<String>>(0))?.flatten())
+    let told = conn.first(sql, bound![row.id.as_str()], |row| row.get::<Option<String>>(0))?.flatten();
+    if told != Some(rows::fact(conn, &row.id)?.to_string()) {
+        return Err(books(&format!("payment `{}` is not as the log says", row.id)));
+    }
+    Ok(())
 }

@@ -1,7 +1,11 @@
 //! A ledger for looking only, beside the vault that runs on it or without one. Must never change or lock anything.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use bursar_policy::chain::Address;
 use bursar_policy::digest::Digest;
+use rusqlite::InterruptHandle;
 
 use super::audit::chain::Kept;
 use super::audit::{self, Books, Progress};
@@ -18,6 +22,30 @@ pub struct Inspector {
     identity: Identity,
     place: LedgerPlace,
     set_back: Option<String>,
+}
+
+/// Breaks off what an [`Inspector`] is reading at this moment.
+pub struct Brake(Pedal);
+
+enum Pedal {
+    File(InterruptHandle),
+    Server(Arc<AtomicBool>),
+}
+
+impl Brake {
+    /// Breaks it off; it ends with a fault. Does nothing where nothing is being read.
+    pub fn pull(&self) {
+        match &self.0 {
+            Pedal::File(connection) => connection.interrupt(),
+            Pedal::Server(brake) => brake.store(true, Ordering::Relaxed),
+        }
+    }
+}
+
+impl std::fmt::Debug for Brake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Brake")
+    }
 }
 
 /// Whose ledger it is.
@@ -93,6 +121,31 @@ impl Inspector {
         let verdict = self.conn.file()?.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
         let verdict = verdict.map_err(|fault| damaged(fault.to_string()))?;
         if verdict == "ok" { Ok(()) } else { Err(damaged(verdict)) }
+    }
+
+    /// Reads every page, and then checks everything as [`Inspector::verify`] does: what a start leaves for later.
+    ///
+    /// # Errors
+    ///
+    /// As those of both.
+    pub fn whole(&self) -> Result<Books, LedgerFault> {
+        // A server looks after its own pages.
+        if self.place.server.is_none() {
+            open::check_pages(self.conn.file()?, &self.place.file)?;
+        }
+        self.verify(Kept::default(), &mut |_progress| ())
+    }
+
+    /// What breaks off a long look from another thread.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn brake(&self) -> Result<Brake, LedgerFault> {
+        Ok(Brake(match &self.conn {
+            Store::Sqlite(conn) => Pedal::File(conn.get_interrupt_handle()),
+            Store::Postgres(session) => Pedal::Server(session.brake()),
+        }))
     }
 
     /// Checks the log, every row, every total, every session and every checkpoint, as a vault does at its start.

@@ -13,7 +13,7 @@ use super::{Asked, Center, CenterFault, Declared, Known, LEASE_S, Settled, Who, 
 use crate::ledger::{Line, narrow, wide};
 
 /// How long a statement may take before the server is taken for gone.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a line stays wanted, in seconds.
 const WANTED_S: i64 = 60;

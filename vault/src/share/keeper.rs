@@ -3,10 +3,15 @@
 
 use super::{Asked, Center, CenterFault, Declared, LEASE_S, Settled, Who};
 use crate::ledger::{Ledger, LedgerFault, Line, LineStanding};
+use crate::vault::Vault;
 use bursar_policy::{Digest, Errand, Rules, SessionId, Terms};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use thiserror::Error;
+
+/// How often a vault shows that it lives: a lost ask or two do not cost it the lease.
+const BEAT: Duration = Duration::from_secs(8);
 
 /// How much beyond its need a vault asks for: one part in so many of what the limit allows. The center gives less where
 /// there are many.
@@ -155,6 +160,22 @@ impl Keeper {
 
     fn dealings(&self) -> MutexGuard<'_, Dealings> {
         self.dealings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Beats until the vault ends. Nothing where the rules split no limits.
+pub(crate) fn beat(vault: &Vault) {
+    let Some(keeper) = &vault.keeper else { return };
+    loop {
+        let rules = vault.rules();
+        if rules.rules.shares().is_some()
+            && let Err(fault) = keeper.beat(&vault.ledger, &rules.rules)
+        {
+            tracing::warn!(%fault, "the shares of the limits were not looked after");
+        }
+        if vault.wait_for(BEAT).is_some() {
+            return;
+        }
     }
 }
 

@@ -10,7 +10,7 @@ fn out_of_reach(dir: &std::path::Path) -> Ledger {
     let (place, time) = (place(dir), Box::new(Fake::new()));
     Ledger::create(&place, KeyFile::Absent, [7; 16], time.clone()).unwrap();
     let lock = open::lock(&place.lock).unwrap();
-    let conn = open::open(&place).unwrap();
+    let conn = open::open(&place, open::Pages::All).unwrap();
     fs::remove_file(dir.join("ledger.sqlite-wal")).unwrap();
     Ledger::begin(conn, lock, &place, time).unwrap()
 }
