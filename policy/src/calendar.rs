@@ -88,12 +88,11 @@ impl Unit {
     /// The most seconds that one may have, an hour more than its days for the clocks that change.
     #[must_use]
     pub const fn longest_s(self) -> u64 {
-        let days = match self {
-            Self::Day => 1,
-            Self::Week => 7,
-            Self::Month => 31,
-        };
-        days * 86_400 + 3_600
+        match self {
+            Self::Day => 90_000,
+            Self::Week => 608_400,
+            Self::Month => 2_682_000,
+        }
     }
 
     /// The first second of the one that `now_s` (Unix seconds) is in; `None` for a time beyond the calendar.

@@ -7,7 +7,7 @@ use bursar_vault::ledger::{self, Begun, Inspector, Kept, Migrated};
 use bursar_vault::ledger_place;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::Passphrase;
-use bursar_vault::rules_file;
+use bursar_vault::{rules_file, share};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -43,6 +43,9 @@ pub(super) struct Migrate {
     /// The role that owns the database; you type its password, unless it is reached by a socket
     #[arg(long, value_name = "ROLE")]
     owner: String,
+    /// Make the tables of a center of shares in the place of a ledger's: vaults with ledgers of their own split limits there
+    #[arg(long)]
+    shares: bool,
 }
 
 /// Rebuild a damaged ledger.
@@ -157,16 +160,23 @@ impl Migrate {
     fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         let of_the_rules = || {
             let rules = rules_file::load(&profile.rules(), profile.setting());
-            rules.ok().and_then(|file| file.rules.ledger().cloned())
+            rules.ok().and_then(|file| match self.shares {
+                true => file.rules.shares().cloned(),
+                false => file.rules.ledger().cloned(),
+            })
         };
         let address = self.ledger.clone().or_else(of_the_rules).ok_or_else(|| {
-            Stop::usage("the rules name no ledger on a server; write it behind `bursar ledger migrate`")
+            Stop::usage("the rules name no such database; write its address behind `bursar ledger migrate`")
         })?;
         let typed = match address.is_by_socket() {
             true => None,
             false => Some(terminal::secret(&format!("Password of `{}`", self.owner), profile.setting())?),
         };
         let owner = ledger_place::as_role(profile, &address, &self.owner, typed)?;
+        if self.shares {
+            let made_role = share::migrate(&owner, address.role());
+            return center(profile, &address, made_role.map_err(|fault| Stop::not_ready(fault.to_string()))?);
+        }
         let Migrated { from, to, made_role } = ledger::migrate(&owner, address.role())?;
         table::say(&match from {
             0 => format!("Made the tables of a ledger, version {to}, in {address}."),
@@ -184,6 +194,19 @@ impl Migrate {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Tells of the tables in which vaults agree about their parts of the limits.
+fn center(profile: &Profile, address: &LedgerAddress, made_role: bool) -> Result<Exit, Stop> {
+    let role = address.role();
+    table::say(&format!("The tables of a center of shares are in {address}; `{role}` may use them."))?;
+    if made_role {
+        table::say(&format!(
+            "`{role}` is new and has no password: give it one (`\\password {role}` in psql), and write it into {}.",
+            profile.shares_password().display()
+        ))?;
+    }
+    Ok(Exit::Done)
 }
 
 impl Recover {

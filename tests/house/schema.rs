@@ -8,7 +8,7 @@ use bursar_policy::limit::{OwnLimit, Scope};
 use bursar_policy::quantity::{ByteSize, Percent, Span};
 use bursar_policy::rules::draft::{
     BalanceNeed, ChainDraft, ContentMode, Draft, HostDraft, LedgerAddress, NetworkDraft, PayeeDraft, PaymentDraft,
-    SandboxDraft,
+    SandboxDraft, SharesDraft,
 };
 use bursar_policy::{
     Address, Asset, AssetId, ChainId, Currency, HeaderName, Limit, Method, Money, PathPrefix, Pointer, Setting, Tag,
@@ -125,6 +125,9 @@ proxy = "http://proxy.corp.example:3128"
 proxy_secret = "corp-proxy"
 extra_ca = "corp.pem"
 
+[shares]
+center = "postgres://bursar@db.example.com/books"
+
 [sandbox]
 hosts = { "shop.test" = "127.0.0.1", "six.test" = "::1" }
 ca = "ca.pem"
@@ -170,6 +173,7 @@ fn tables() -> Vec<(&'static str, Value, BTreeSet<String>)> {
         ("asset", at("/properties/asset/items"), keys::<Asset>()),
         ("chain", at("/properties/chain/items"), keys::<ChainDraft>()),
         ("network", at("/properties/network"), keys::<NetworkDraft>()),
+        ("shares", at("/properties/shares"), keys::<SharesDraft>()),
         ("sandbox", at("/properties/sandbox"), keys::<SandboxDraft>()),
     ]
 }
@@ -249,6 +253,8 @@ fn rules_that_can_be_used_are_right_by_the_schema() {
         &WHOLE
             .replace(", \"eip155:84532/erc20:0x808456652fdb597867f38412077A9182bf77359F\"", "")
             .replace(", \"5 EUR\"", "")
+            // Limits are split where each vault has a ledger of its own.
+            .replace("[shares]\ncenter = \"postgres://bursar@db.example.com/books\"\n", "")
             .replace(", \"1 EUR\"", "")
             // A first payee is for sellers whose payees are not listed.
             .replace("first_payee = \"approve\"", ""),

@@ -280,6 +280,7 @@ impl OperatorConversation {
             quarantined: overview.quarantined,
             denied: overview.denied,
             chains: self.vault.watch.view(&self.vault.ledger, &rules.rules)?,
+            shares: rules.rules.shares().map(|center| self.vault.shares(center)),
             approvals_waiting: overview.approvals_waiting,
             secrets_missing: self.secrets_missing(),
             rules_digest: rules.digest,

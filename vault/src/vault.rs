@@ -7,10 +7,12 @@ use crate::guarded;
 use crate::ledger::{Checkpointed, Ledger, LedgerFault, When};
 use crate::passphrase::PassphraseFault;
 use crate::profile::Profile;
+use crate::protocol::SharesView;
 use crate::rules_file::RulesFile;
 use crate::secret_store::SecretStore;
 use crate::share::Keeper;
 use crate::wallet::Wallet;
+use bursar_policy::rules::LedgerAddress;
 use bursar_policy::{Errand, Rules, SessionId, Setting, Terms};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -84,6 +86,15 @@ impl Vault {
         if let Err(fault) = keeper.want(&self.ledger, session, errand, terms, rules) {
             tracing::warn!(%fault, "no more of the limits could be had");
         }
+    }
+
+    /// How it stands with the parts of the limits.
+    pub(crate) fn shares(&self, center: &LedgerAddress) -> SharesView {
+        let trouble = match &self.keeper {
+            Some(keeper) => keeper.trouble(),
+            None => Some("the vault started before the rules had [shares]; start it again".to_owned()),
+        };
+        SharesView { center: center.to_string(), parts: self.ledger.parts().len(), trouble }
     }
 
     /// Puts other rules in force for everything that is judged from now on.

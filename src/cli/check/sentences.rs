@@ -47,7 +47,12 @@ pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
 }
 
 fn ledger(read: &Reading<'_>) -> Vec<Told> {
-    let Some(address) = read.rules.ledger() else { return Vec::new() };
+    let shares = read.rules.shares().map(|center| Told {
+        about: "the limits",
+        says: format!("are split between vaults, which agree in {center}; this one spends up to its own part"),
+        place: Some(read.lines.root("shares")),
+    });
+    let Some(address) = read.rules.ledger() else { return shares.into_iter().collect() };
     let proof = match address.proof() {
         LedgerProof::None => "on this machine, without TLS".to_owned(),
         LedgerProof::Public => "whose servers prove their names by the public authorities".to_owned(),

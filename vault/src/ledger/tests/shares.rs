@@ -26,7 +26,7 @@ impl Dice {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % sides
+        (mixed ^ (mixed >> 31)).checked_rem(sides).unwrap()
     }
 }
 
@@ -53,7 +53,7 @@ impl Vault {
         self.world.reopen();
         let mut drawn = [0; 16];
         drawn[..8].copy_from_slice(&life.to_be_bytes());
-        self.keeper = Keeper::new(Arc::clone(table) as Arc<dyn Center>, self.world.ledger(), drawn);
+        self.keeper = Keeper::new(table.clone(), self.world.ledger(), drawn);
     }
 
     pub(super) fn beat(&self) -> bool {
@@ -62,7 +62,7 @@ impl Vault {
 
     /// One purchase, as a conversation makes it: parts first, then the ledger. The reasons where it is refused.
     pub(super) fn buy(&mut self, host: usize, units: u128) -> Result<(), Vec<Refusal>> {
-        self.bought += 1;
+        self.bought = self.bought.saturating_add(1);
         let errand = errand_at(&format!("https://{}/{}", HOSTS[host], self.bought));
         let (ledger, rules) = (self.world.ledger(), &self.world.rules);
         // A center that does not answer leaves the parts as they are, and the ledger says what they allow.
@@ -85,7 +85,7 @@ impl Vault {
 }
 
 fn crowd(size: u8, table: &Arc<Table>, rules: &Arc<Rules>) -> Vec<Vault> {
-    let center: Arc<dyn Center> = Arc::clone(table) as Arc<dyn Center>;
+    let center: Arc<dyn Center> = table.clone();
     (0..size).map(|number| Vault::new(number, &center, rules)).collect()
 }
 
@@ -94,7 +94,7 @@ fn check(table: &Table, vaults: &[Vault], counted: &[BTreeMap<Line, (u128, u128)
     let mut sums: BTreeMap<&Line, (u128, u128)> = BTreeMap::new();
     for (line, (used, max)) in counted.iter().flatten() {
         let sum = sums.entry(line).or_insert((0, *max));
-        sum.0 += used;
+        sum.0 = sum.0.saturating_add(*used);
     }
     for (line, (used, max)) in sums {
         assert!(used <= max, "{used} of {max} was spent under {}", line.key);
@@ -197,7 +197,7 @@ fn what_one_does_not_use_another_gets() {
 fn without_the_centers_word_nothing_of_a_split_limit_is_spent() {
     let rules = split("[[limit]]\nscope = \"all\"\nwindow = \"24h\"\nmax = \"1 USD\"");
     let table = Arc::new(Table::new(START));
-    let center: Arc<dyn Center> = Arc::clone(&table) as Arc<dyn Center>;
+    let center: Arc<dyn Center> = table.clone();
     let mut vault = Vault::new(1, &center, &rules);
     table.weather(Weather::Lost);
     assert!(!vault.beat() && is_short(&vault.buy(0, CENT).unwrap_err()), "nothing was ever held");
@@ -246,7 +246,7 @@ fn while_somebody_has_not_told_nobody_gets_more() {
 fn a_copy_of_a_ledger_gets_nothing_while_the_other_lives() {
     let rules = split("[[limit]]\nscope = \"all\"\nwindow = \"24h\"\nmax = \"1 USD\"");
     let table = Arc::new(Table::new(START));
-    let center: Arc<dyn Center> = Arc::clone(&table) as Arc<dyn Center>;
+    let center: Arc<dyn Center> = table.clone();
     let mut one = Vault::new(1, &center, &rules);
     assert!(one.beat());
     one.buy(0, CENT).unwrap();

@@ -34,7 +34,7 @@ fn the_one_in_a_database_answers_as_the_one_in_memory() {
     let mut dice = Dice(7);
     for turn in 1..=150 {
         let who = who(dice.roll(5), turn);
-        let asked: Vec<Asked> = (0..1 + dice.roll(3)).map(|_| asked(&mut dice)).collect();
+        let asked: Vec<Asked> = (0..dice.roll(3).saturating_add(1)).map(|_| asked(&mut dice)).collect();
         // No line twice in one ask, as a vault never does.
         let asked: Vec<Asked> = asked
             .iter()
@@ -52,8 +52,8 @@ fn the_one_in_a_database_answers_as_the_one_in_memory() {
 
 fn asked(dice: &mut Dice) -> Asked {
     let counted = u128::from(dice.roll(20));
-    let need = counted + u128::from(dice.roll(30));
-    let want = need + u128::from(dice.roll(40));
+    let need = counted.saturating_add(dice.roll(30).into());
+    let want = need.saturating_add(dice.roll(40).into());
     let lasts_s = if dice.roll(2) == 0 { None } else { Some(90_000) };
     Asked { line: line(dice.roll(4)), counted, need, want, max: 100, lasts_s }
 }

@@ -51,7 +51,8 @@ impl Table {
     }
 
     pub(crate) fn pass(&self, seconds: u64) {
-        self.rows.lock().unwrap().now_s += seconds;
+        let mut rows = self.rows.lock().unwrap();
+        rows.now_s = rows.now_s.saturating_add(seconds);
     }
 
     pub(crate) fn weather(&self, weather: Weather) {
@@ -73,7 +74,7 @@ impl Table {
 impl Rows {
     fn matters(&self, ledger: &str, lasts_s: Option<u64>) -> bool {
         let seen_s = self.vaults.get(ledger).map_or(0, |vault| vault.seen_s);
-        lasts_s.is_none_or(|lasts_s| self.now_s < seen_s + lasts_s)
+        lasts_s.is_none_or(|lasts_s| self.now_s < seen_s.saturating_add(lasts_s))
     }
 
     fn parts_of(&self, line: &Line, but: Option<&str>) -> u128 {
@@ -85,7 +86,7 @@ impl Rows {
         let known = Known {
             mine: self.parts.get(&(asked.line.clone(), who.ledger.clone())).map_or(0, |(part, _)| *part),
             others: self.parts_of(&asked.line, Some(&who.ledger)),
-            vaults: u64::try_from(self.vaults.len() - 1).unwrap(),
+            vaults: u64::try_from(self.vaults.len().saturating_sub(1)).unwrap(),
             declared: self.vaults.keys().filter(|ledger| **ledger != who.ledger).all(|ledger| {
                 !self.matters(ledger, asked.lasts_s) || self.declared.contains_key(&(asked.line.limit, ledger.clone()))
             }),
@@ -107,10 +108,10 @@ impl Center for Table {
             return Err(silent());
         }
         let mut rows = self.rows.lock().unwrap();
-        rows.asks += 1;
+        rows.asks = rows.asks.saturating_add(1);
         let now_s = rows.now_s;
         if let Some(known) = rows.vaults.get(&who.ledger) {
-            if known.life != who.life && now_s < known.seen_s + LEASE_S {
+            if known.life != who.life && now_s < known.seen_s.saturating_add(LEASE_S) {
                 return Err(CenterFault::Elsewhere(who.ledger.clone()));
             }
             if known.life == who.life && who.turn <= known.turn {
@@ -120,7 +121,7 @@ impl Center for Table {
         // What did not matter any more does not come back with its vault: others may have it.
         let seen_s = rows.vaults.get(&who.ledger).map_or(0, |vault| vault.seen_s);
         rows.parts.retain(|(_, ledger), (_, lasts_s)| {
-            *ledger != who.ledger || lasts_s.is_none_or(|lasts_s| now_s < seen_s + lasts_s)
+            *ledger != who.ledger || lasts_s.is_none_or(|lasts_s| now_s < seen_s.saturating_add(lasts_s))
         });
         rows.vaults.insert(who.ledger.clone(), Vault { life: who.life, turn: who.turn, seen_s: now_s });
         for Declared { limit, .. } in declared {
@@ -129,8 +130,10 @@ impl Center for Table {
         let parts = asked.iter().map(|asked| rows.one(who, asked)).collect();
         let mine =
             |line: &Line| rows.parts.get(&(line.clone(), who.ledger.clone())).is_some_and(|(part, _)| *part != 0);
-        let wanted =
-            rows.wanted.iter().filter(|(line, (by, at_s))| *by != who.ledger && now_s < at_s + WANTED_S && mine(line));
+        let wanted = rows
+            .wanted
+            .iter()
+            .filter(|(line, (by, at_s))| *by != who.ledger && now_s < at_s.saturating_add(WANTED_S) && mine(line));
         let wanted = wanted.map(|(line, _)| line.clone()).collect();
         if weather == Weather::Unanswered { Err(silent()) } else { Ok(Settled { parts, wanted }) }
     }
