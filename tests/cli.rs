@@ -2,6 +2,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::expect_used,
     clippy::indexing_slicing,
     reason = "a test that cannot go on says so and stops"
 )]
@@ -18,6 +19,8 @@ mod bad_rules;
 mod budgets;
 #[path = "cli/check.rs"]
 mod check;
+#[path = "postgres/cluster.rs"]
+mod cluster;
 #[path = "cli/content.rs"]
 mod content;
 #[path = "cli/desk.rs"]
@@ -50,6 +53,8 @@ mod resume;
 mod secrets;
 #[path = "cli/seller_words.rs"]
 mod seller_words;
+#[path = "cli/shared_ledger.rs"]
+mod shared_ledger;
 #[path = "cli/stall.rs"]
 mod stall;
 #[path = "cli/terminal.rs"]

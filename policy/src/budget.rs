@@ -96,6 +96,20 @@ pub struct Total {
     pub amount: Money,
     /// The number of payments counted within it.
     pub count: u32,
+    /// How far this ledger may count by itself, where several vaults split the limit: steps of 10^-18 of the currency of
+    /// `max`, or payments. Absent where the whole limit is this ledger's.
+    pub share: Option<u128>,
+}
+
+impl Total {
+    /// What the payment with `facts` brings it to, in the unit of [`Total::share`]; absent where that is no number.
+    #[must_use]
+    pub fn with(&self, facts: &PaymentFacts) -> Option<u128> {
+        match self.limit.max {
+            Some(_) => self.amount.checked_add(facts.money).map(Money::atto),
+            None => u128::from(self.count).checked_add(1),
+        }
+    }
 }
 
 mod sealed {
@@ -262,7 +276,9 @@ fn against_limit(limit: &Limit, standing: &Standing, facts: &PaymentFacts) -> Op
     let total = standing.totals.iter().find(|total| total.limit == *limit && total.key == key);
     let breach = match total {
         None => Some(Breach::Unread),
-        Some(total) => over_amount(limit, total, facts).or_else(|| over_count(limit, total)),
+        Some(total) => {
+            over_amount(limit, total, facts).or_else(|| over_count(limit, total)).or_else(|| over_share(total, facts))
+        }
     };
     breach.map(|breach| Refusal::OverLimit {
         scope: limit.scope,
@@ -270,6 +286,13 @@ fn against_limit(limit: &Limit, standing: &Standing, facts: &PaymentFacts) -> Op
         window: limit.window,
         breach,
     })
+}
+
+/// What other vaults may be spending at this moment cannot be spent here.
+fn over_share(total: &Total, facts: &PaymentFacts) -> Option<Breach> {
+    let share = total.share?;
+    let fits = total.with(facts).is_some_and(|after| after <= share);
+    (!fits).then_some(Breach::Share)
 }
 
 /// The reasons that unresolved payments give against another one: as many as are allowed are there already.

@@ -85,6 +85,16 @@ impl Unit {
         [Self::Day, Self::Week, Self::Month].into_iter().find(|unit| unit.name() == name)
     }
 
+    /// The most seconds that one may have, an hour more than its days for the clocks that change.
+    #[must_use]
+    pub const fn longest_s(self) -> u64 {
+        match self {
+            Self::Day => 90_000,
+            Self::Week => 608_400,
+            Self::Month => 2_682_000,
+        }
+    }
+
     /// The first second of the one that `now_s` (Unix seconds) is in; `None` for a time beyond the calendar.
     pub(crate) fn begins_s(self, zone: &TimeZone, now_s: u64) -> Option<u64> {
         let now = Timestamp::from_second(i64::try_from(now_s).ok()?).ok()?;

@@ -9,6 +9,7 @@ use core::str::FromStr;
 
 use crate::calendar::{Unit, Zone};
 use crate::chain::{Address, AssetId};
+use crate::digest::Digest;
 use crate::errand::SessionId;
 use crate::money::{Currency, Money};
 use crate::quantity::{Span, SpanFault};
@@ -297,6 +298,35 @@ impl Limit {
     #[must_use]
     pub fn concerns(&self, facts: &PaymentFacts) -> bool {
         self.tag.is_none_or(|tag| facts.tags.contains(&tag))
+    }
+
+    /// What stays the same of it when the operator changes how much it allows: scope, tag, window and currency. Rules hold
+    /// each name once.
+    #[must_use]
+    pub fn name(&self) -> Digest {
+        let tag = self.tag.map(|tag| format!("{tag}")).unwrap_or_default();
+        let currency = self.max.map_or_else(|| String::from("*"), |max| format!("{}", max.currency()));
+        let window = format!("{}", self.window);
+        let parts = ["bursar limit 1", self.scope.name(), &tag, &window, &currency];
+        Digest::of_parts(&parts.map(str::as_bytes))
+    }
+
+    /// What it allows, in steps of 10^-18 of its currency or in payments.
+    #[must_use]
+    pub fn allows(&self) -> u128 {
+        match (self.max, self.count) {
+            (Some(max), _) => max.atto(),
+            (None, count) => u128::from(count.unwrap_or_default()),
+        }
+    }
+
+    /// How the keys begin that it reads, whatever the payment.
+    #[must_use]
+    pub fn key_prefix(&self) -> String {
+        match self.tag {
+            Some(tag) => format!("{}|{tag}|", Scope::Tag),
+            None => format!("{}|", self.scope),
+        }
     }
 
     /// The key that this limit reads for every payment of `session`; `None` when it depends on more than the session.

@@ -378,6 +378,8 @@ pub enum Breach {
         /// The limit.
         max: u32,
     },
+    /// Several vaults split the limit, and the part of this one does not reach.
+    Share,
     /// The ledger gave no total for it: nobody knows what is left.
     Unread,
 }

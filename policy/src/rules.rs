@@ -25,6 +25,7 @@ mod content;
 pub mod draft;
 mod fault;
 mod hosts;
+mod ledger;
 mod limits;
 mod network;
 mod secrets;
@@ -37,6 +38,7 @@ pub use self::draft::{BalanceNeed, ContentMode, FirstPayee, MandateNeed, OnChang
 pub use self::fault::RuleFault;
 pub use self::hosts::HostRule;
 use self::hosts::{Hosts, Paths};
+pub use self::ledger::{LedgerAddress, LedgerAddressFault, LedgerHost, LedgerProof};
 pub use self::network::Network;
 
 /// What an operator allowed. Made by [`Rules::new`] only, which refuses every contradiction; with
@@ -44,6 +46,7 @@ pub use self::network::Network;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     setting: Setting,
+    ledger: Option<LedgerAddress>,
     ceilings: BTreeMap<Currency, Money>,
     schemes: Vec<String>,
     chains: Vec<ChainId>,
@@ -65,6 +68,7 @@ pub struct Rules {
     body_cap_bytes: u64,
     chains_asked: BTreeMap<ChainId, ChainRule>,
     network: Network,
+    shares: Option<LedgerAddress>,
     loopback: BTreeMap<Host, IpAddr>,
     ca_file: Option<String>,
 }
@@ -123,6 +127,12 @@ impl Rules {
     #[must_use]
     pub fn schemes(&self) -> &[String] {
         &self.schemes
+    }
+
+    /// The database that keeps the ledger; `None` where a file of the profile does.
+    #[must_use]
+    pub const fn ledger(&self) -> Option<&LedgerAddress> {
+        self.ledger.as_ref()
     }
 
     /// The networks that may be paid on: all of them real, or all of them test networks.
@@ -309,6 +319,12 @@ impl Rules {
     #[must_use]
     pub const fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// Where vaults agree who holds how much of the limits; absent where every limit is the one ledger's.
+    #[must_use]
+    pub const fn shares(&self) -> Option<&LedgerAddress> {
+        self.shares.as_ref()
     }
 
     /// Names and the loopback addresses that stand for them. Empty outside a sandbox.

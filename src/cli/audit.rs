@@ -12,6 +12,7 @@ use bursar_vault::audit_key::AuditPublic;
 use bursar_vault::ledger::{
     Books, ExportBooks, ExportFault, Exported, Inspector, Kept, Progress, SignedCheckpoint, verify_export,
 };
+use bursar_vault::ledger_place;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
 use clap::{Args, Subcommand, ValueEnum};
@@ -173,7 +174,7 @@ fn verified(profile: &Profile, kept: Kept) -> Result<Report, Stop> {
 /// Opens the profile's ledger to look at it.
 pub(super) fn inspector(profile: &Profile) -> Result<Inspector, Stop> {
     profile.check_vault()?;
-    Ok(Inspector::open(&profile.ledger_place())?)
+    Ok(Inspector::open(&ledger_place::of(profile)?)?)
 }
 
 /// Tells a waiting person how far a check has come.

@@ -5,6 +5,7 @@ use std::path::Path;
 use bursar_vault::client::{ClientFault, OperatorClient};
 use bursar_vault::hardened::DoorName;
 use bursar_vault::ledger::LedgerFault;
+use bursar_vault::ledger_place::PlaceFault;
 use bursar_vault::profile::{Profile, ProfileFault};
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
 
@@ -59,10 +60,21 @@ impl From<LedgerFault> for Stop {
             | LedgerFault::NotOlder { .. }
             | LedgerFault::WentApart { .. }
             | LedgerFault::Sealed { .. } => Exit::Refused,
-            LedgerFault::Missing { .. } | LedgerFault::Older { .. } | LedgerFault::InUse { .. } => Exit::NotReady,
+            LedgerFault::Missing { .. }
+            | LedgerFault::Older { .. }
+            | LedgerFault::InUse { .. }
+            | LedgerFault::Unreachable { .. }
+            | LedgerFault::Server { .. }
+            | LedgerFault::NoLedger { .. } => Exit::NotReady,
             _ => Exit::Failed,
         };
         Self::new(exit, fault.to_string())
+    }
+}
+
+impl From<PlaceFault> for Stop {
+    fn from(fault: PlaceFault) -> Self {
+        Self::not_ready(fault.to_string())
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod template;
 
+use bursar_policy::rules::LedgerAddress;
 use bursar_policy::{Address, Asset, AssetTable, ChainId, Money, Origin, Setting};
 use bursar_vault::guarded;
 use bursar_vault::profile::Profile;
@@ -35,6 +36,10 @@ pub(super) struct Init {
     /// Let the listed sellers name any payee
     #[arg(long, conflicts_with = "recipient")]
     any_recipient: bool,
+    /// Keep the ledger in this database, as `postgres://ROLE@HOST/DATABASE`, which several machines may share; its tables are
+    /// made before by `bursar ledger migrate`
+    #[arg(long, value_name = "LEDGER")]
+    ledger: Option<LedgerAddress>,
     /// Import a private key, typed at the terminal, instead of making a new one
     #[arg(long)]
     import: bool,
@@ -76,6 +81,13 @@ impl Init {
         } else {
             NewKey::Generated
         };
+        if let Some(ledger) = self.ledger.as_ref().filter(|ledger| !ledger.is_by_socket()) {
+            let asked = format!("Password of `{}` for the ledger", ledger.role());
+            let typed = terminal::secret(&asked, profile.setting())?;
+            profile.create().map_err(|fault| Stop::not_ready(fault.to_string()))?;
+            guarded::replace(&profile.ledger_password(), typed.as_bytes())
+                .map_err(|fault| Stop::new(Exit::Failed, fault.to_string()))?;
+        }
         let unlocking = if self.unlock_by_file { Unlocking::ByFile } else { Unlocking::ByPerson };
         let payer = setup::initialise(profile, &text, key, &operator, unlocking)
             .map_err(|fault| Stop::usage(fault.to_string()))?;
@@ -128,6 +140,7 @@ impl Init {
             max_per_payment: money("--max-per-payment", &self.max_per_payment)?,
             daily: money("--daily", &self.daily)?,
             origins: &origins,
+            ledger: self.ledger.as_ref(),
             recipients: (!self.any_recipient).then_some(recipients.as_slice()),
         }))
     }

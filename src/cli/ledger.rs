@@ -1,10 +1,13 @@
 //! `bursar ledger verify` and `recover`: what is wrong with the books, and the rebuilding by hand. `verify` only looks.
 
+use bursar_policy::rules::LedgerAddress;
 use bursar_vault::by_hand::{self, ByHandFault};
 use bursar_vault::keystore::Keystore;
-use bursar_vault::ledger::{Begun, Inspector, Kept};
+use bursar_vault::ledger::{self, Begun, Inspector, Kept, Migrated};
+use bursar_vault::ledger_place;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::Passphrase;
+use bursar_vault::{rules_file, share};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -16,6 +19,8 @@ use super::{audit, table, terminal};
 pub(super) enum Ledger {
     /// Make every check of a vault's start, and say what each found (exit code 3 when something is wrong)
     Verify(Verify),
+    /// Make or renew the tables, guards and grants of a ledger on a PostgreSQL server, as their owner
+    Migrate(Migrate),
     /// Rebuild a damaged ledger from what can be read of it. Needs your passphrase, and no vault may run
     Recover(Recover),
 }
@@ -28,6 +33,21 @@ pub(super) struct Verify {
     json: bool,
 }
 
+/// Make or renew the tables, guards and grants of a ledger on a PostgreSQL server, as their owner. Touches no row of it.
+#[derive(Debug, Args)]
+pub(super) struct Migrate {
+    /// The database as `postgres://ROLE@HOST/DATABASE`, where ROLE is the one that vaults will have; the one that the rules
+    /// name when left out
+    #[arg(value_name = "LEDGER")]
+    ledger: Option<LedgerAddress>,
+    /// The role that owns the database; you type its password, unless it is reached by a socket
+    #[arg(long, value_name = "ROLE")]
+    owner: String,
+    /// Make the tables of a center of shares in the place of a ledger's: vaults with ledgers of their own split limits there
+    #[arg(long)]
+    shares: bool,
+}
+
 /// Rebuild a damaged ledger.
 #[derive(Debug, Args)]
 pub(super) struct Recover {}
@@ -36,6 +56,7 @@ impl Ledger {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         match self {
             Self::Verify(command) => command.run(profile),
+            Self::Migrate(command) => command.run(profile),
             Self::Recover(command) => command.run(profile),
         }
     }
@@ -76,19 +97,33 @@ fn checks(profile: &Profile) -> Vec<Checked> {
         checks.push(Checked { check, in_order, found: found.unwrap_or_else(|wrong| wrong) });
         in_order
     };
-    let inspector = match Inspector::open(&profile.ledger_place()) {
+    let place = match ledger_place::of(profile) {
+        Ok(place) => place,
+        Err(fault) => {
+            note("place", Err(fault.to_string()));
+            return checks;
+        }
+    };
+    let (kind, shown) = match &place.server {
+        None => ("file", place.file.display().to_string()),
+        Some(server) => ("server", server.shown()),
+    };
+    let inspector = match Inspector::open(&place) {
         Ok(inspector) => inspector,
         Err(fault) => {
-            note("file", Err(fault.to_string()));
+            note(kind, Err(fault.to_string()));
             return checks;
         }
     };
     let known = inspector.identity();
-    let file = profile.ledger();
-    note("file", Ok(format!("{}, ledger {}, for {}", file.display(), known.ledger, known.setting)));
-    note("schema", Ok("every table, index and trigger is as this program makes it".to_owned()));
-    let pages = inspector.pages().map(|()| "every page can be read, and indexes agree with tables".to_owned());
-    note("pages", pages.map_err(|fault| fault.to_string()));
+    note(kind, Ok(format!("{shown}, ledger {}, for {}", known.ledger, known.setting)));
+    if place.server.is_some() {
+        note("schema", Ok("every table, index, guard and function is as the last migration left it".to_owned()));
+    } else {
+        note("schema", Ok("every table, index and trigger is as this program makes it".to_owned()));
+        let pages = inspector.pages().map(|()| "every page can be read, and indexes agree with tables".to_owned());
+        note("pages", pages.map_err(|fault| fault.to_string()));
+    }
     let books = inspector.verify(Kept::default(), &mut audit::told);
     note(
         "books",
@@ -119,6 +154,59 @@ fn checks(profile: &Profile) -> Vec<Checked> {
     });
     note("key", key);
     checks
+}
+
+impl Migrate {
+    fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        let of_the_rules = || {
+            let rules = rules_file::load(&profile.rules(), profile.setting());
+            rules.ok().and_then(|file| match self.shares {
+                true => file.rules.shares().cloned(),
+                false => file.rules.ledger().cloned(),
+            })
+        };
+        let address = self.ledger.clone().or_else(of_the_rules).ok_or_else(|| {
+            Stop::usage("the rules name no such database; write its address behind `bursar ledger migrate`")
+        })?;
+        let typed = match address.is_by_socket() {
+            true => None,
+            false => Some(terminal::secret(&format!("Password of `{}`", self.owner), profile.setting())?),
+        };
+        let owner = ledger_place::as_role(profile, &address, &self.owner, typed)?;
+        if self.shares {
+            let made_role = share::migrate(&owner, address.role());
+            return center(profile, &address, made_role.map_err(|fault| Stop::not_ready(fault.to_string()))?);
+        }
+        let Migrated { from, to, made_role } = ledger::migrate(&owner, address.role())?;
+        table::say(&match from {
+            0 => format!("Made the tables of a ledger, version {to}, in {address}."),
+            _ => format!("The tables in {address} are of version {to} (before: {from}); no row was touched."),
+        })?;
+        let role = address.role();
+        table::say(&format!(
+            "`{role}` may read them, add rows, and change what a payment's life changes; nothing else."
+        ))?;
+        if made_role {
+            table::say(&format!(
+                "`{role}` is new and has no password: give it one (`\\password {role}` in psql), and write it into {}.",
+                profile.ledger_password().display()
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Tells of the tables in which vaults agree about their parts of the limits.
+fn center(profile: &Profile, address: &LedgerAddress, made_role: bool) -> Result<Exit, Stop> {
+    let role = address.role();
+    table::say(&format!("The tables of a center of shares are in {address}; `{role}` may use them."))?;
+    if made_role {
+        table::say(&format!(
+            "`{role}` is new and has no password: give it one (`\\password {role}` in psql), and write it into {}.",
+            profile.shares_password().display()
+        ))?;
+    }
+    Ok(Exit::Done)
 }
 
 impl Recover {
@@ -157,7 +245,7 @@ impl From<ByHandFault> for Stop {
         let exit = match &fault {
             ByHandFault::Profile(_) => Exit::NotReady,
             ByHandFault::Passphrase(_) => Exit::Refused,
-            ByHandFault::Keystore(_) => Exit::NotReady,
+            ByHandFault::Keystore(_) | ByHandFault::Place(_) => Exit::NotReady,
             ByHandFault::Ledger(fault) => return Self::from(fault.clone()),
         };
         Self::new(exit, fault.to_string())

@@ -1,7 +1,7 @@
 //! `bursar status`: budgets, limits, what is unresolved, and the person's next step.
 
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{LimitView, OperatorAsk, OperatorReply, OperatorStatus, Outstanding};
+use bursar_vault::protocol::{LimitView, OperatorAsk, OperatorReply, OperatorStatus, Outstanding, SharesView};
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
@@ -90,6 +90,13 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     }
     for line in chains_shown::lines(&status.chains) {
         table::say(&line)?;
+    }
+    if let Some(SharesView { center, parts, trouble }) = &status.shares {
+        let parts = if *parts == 1 { "1 part is".to_owned() } else { format!("{parts} parts are") };
+        table::say(&match trouble {
+            None => format!("shares      {parts} held here of the limits that {center} splits"),
+            Some(trouble) => format!("SHARES      {parts} held here of the limits that {center} splits: {trouble}"),
+        })?;
     }
     if let Some(step) = &status.next_step {
         table::say(&format!("next        {}", connect::advice(profile, step)))?;

@@ -7,7 +7,8 @@ use std::path::Path;
 use bursar_policy::limit::{OwnLimit, Scope};
 use bursar_policy::quantity::{ByteSize, Percent, Span};
 use bursar_policy::rules::draft::{
-    BalanceNeed, ChainDraft, ContentMode, Draft, HostDraft, NetworkDraft, PayeeDraft, PaymentDraft, SandboxDraft,
+    BalanceNeed, ChainDraft, ContentMode, Draft, HostDraft, LedgerAddress, NetworkDraft, PayeeDraft, PaymentDraft,
+    SandboxDraft, SharesDraft,
 };
 use bursar_policy::{
     Address, Asset, AssetId, ChainId, Currency, HeaderName, Limit, Method, Money, PathPrefix, Pointer, Setting, Tag,
@@ -24,6 +25,8 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Every key of the file, with a value that is right.
 const WHOLE: &str = r#"
+ledger = "postgres://bursar@db-1.example.com,db-2.example.com:6432/books?sslrootcert=pg.pem"
+
 [payment]
 max_per_payment = ["0.05 USD", "5 EUR"]
 schemes = ["exact"]
@@ -122,6 +125,9 @@ proxy = "http://proxy.corp.example:3128"
 proxy_secret = "corp-proxy"
 extra_ca = "corp.pem"
 
+[shares]
+center = "postgres://bursar@db.example.com/books"
+
 [sandbox]
 hosts = { "shop.test" = "127.0.0.1", "six.test" = "::1" }
 ca = "ca.pem"
@@ -167,6 +173,7 @@ fn tables() -> Vec<(&'static str, Value, BTreeSet<String>)> {
         ("asset", at("/properties/asset/items"), keys::<Asset>()),
         ("chain", at("/properties/chain/items"), keys::<ChainDraft>()),
         ("network", at("/properties/network"), keys::<NetworkDraft>()),
+        ("shares", at("/properties/shares"), keys::<SharesDraft>()),
         ("sandbox", at("/properties/sandbox"), keys::<SandboxDraft>()),
     ]
 }
@@ -246,6 +253,8 @@ fn rules_that_can_be_used_are_right_by_the_schema() {
         &WHOLE
             .replace(", \"eip155:84532/erc20:0x808456652fdb597867f38412077A9182bf77359F\"", "")
             .replace(", \"5 EUR\"", "")
+            // Limits are split where each vault has a ledger of its own.
+            .replace("[shares]\ncenter = \"postgres://bursar@db.example.com/books\"\n", "")
             .replace(", \"1 EUR\"", "")
             // A first payee is for sellers whose payees are not listed.
             .replace("first_payee = \"approve\"", ""),
@@ -359,6 +368,12 @@ fn what_the_reader_refuses_by_its_form_the_schema_refuses_too() {
         ("\"https://rpc.example.com/v2/key\", \"https://sepolia.example.org\"", ""),
         ("https://sepolia.example.org", "wss://sepolia.example.org"),
         ("https://sepolia.example.org", "https://user@sepolia.example.org"),
+        ("postgres://bursar@", "postgres://bursar:word@"),
+        ("postgres://bursar@", "postgres://"),
+        ("postgres://bursar@", "postgresql://bursar@"),
+        ("/books?", "?"),
+        ("?sslrootcert=pg.pem", "?password=x"),
+        ("?sslrootcert=pg.pem", "?sslmode=require"),
     ] {
         assert!(WHOLE.contains(from), "{from}");
         let text = WHOLE.replacen(from, to, 1);
@@ -394,6 +409,7 @@ fn every_text_that_a_pattern_lets_through_is_read() {
     reads("/definitions/pointer/pattern", &|text| text.parse::<Pointer>().is_ok());
     reads("/definitions/tag/pattern", &|text| text.parse::<Tag>().is_ok());
     reads("/properties/host/items/properties/path/pattern", &|text| text.parse::<PathPrefix>().is_ok());
+    reads("/properties/ledger/pattern", &|text| text.parse::<LedgerAddress>().is_ok());
     reads("/definitions/account/pattern", &|text| lower(text).parse::<Address>().is_ok());
 }
 
@@ -430,7 +446,11 @@ fn respelt(whole: &toml::Table, table: &str, key: &str, mistyped: &str) -> Strin
     let value = row.remove(key).unwrap();
     row.insert(mistyped.to_owned(), value);
     let mut text = String::new();
-    for (name, value) in &file {
+    // What stands in no table comes before all of them.
+    for (name, value) in file.iter().filter(|(_, value)| value.is_str()) {
+        text.push_str(&format!("{name} = {}\n", inline(value)));
+    }
+    for (name, value) in file.iter().filter(|(_, value)| !value.is_str()) {
         let rows = match value {
             toml::Value::Array(rows) => rows.clone(),
             one => vec![one.clone()],

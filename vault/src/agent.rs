@@ -141,7 +141,7 @@ impl AgentConversation {
             return Err(self.locked(guard));
         };
         let ask = ask(terms, envelope, key.address())?;
-        self.vault.watch.want_balance(&self.vault, &ask.terms.asset_id());
+        self.vault.make_ready(guard.session(), guard.errand(), &ask.terms, &rules.rules);
         match self.vault.ledger.authorize(guard, ask, &rules.rules)? {
             Counted::No { claim, reasons } => {
                 self.work = Work::Claimed(claim);
@@ -172,7 +172,7 @@ impl AgentConversation {
             return Err(self.locked(guard));
         }
         let ask = ask(terms, envelope, self.vault.wallet.address())?;
-        self.vault.watch.want_balance(&self.vault, &ask.terms.asset_id());
+        self.vault.make_ready(guard.session(), guard.errand(), &ask.terms, &rules.rules);
         match self.vault.ledger.hold(guard, ask, drawn, &rules.rules)? {
             Held::No { claim, reasons } => {
                 self.work = Work::Claimed(claim);
@@ -262,7 +262,7 @@ impl AgentConversation {
         let id = QuoteId::from_random(random()?);
         let rules = self.vault.rules();
         let payer = self.vault.wallet.address();
-        self.vault.watch.want_balance(&self.vault, &terms.asset_id());
+        self.vault.make_ready(&session, errand, &terms, &rules.rules);
         refusals.extend(self.vault.ledger.quote(id.clone(), &session, errand, terms.clone(), payer, &rules.rules)?);
         if !refusals.is_empty() {
             self.vault.ledger.note_refused(Source::Vault, Some(&session), errand, Price::Judged(&terms), &refusals);

@@ -9,7 +9,8 @@ use thiserror::Error;
 
 use crate::clock::MachineTime;
 use crate::keystore::{Keystore, KeystoreFault};
-use crate::ledger::{self, Begun, Books, LedgerFault, Lock};
+use crate::ledger::{self, Begun, Books, LedgerFault, LedgerPlace, Lock};
+use crate::ledger_place::{self, PlaceFault};
 use crate::passphrase::{Gatekeeper, PassphraseFault, Proven};
 use crate::profile::{Profile, ProfileFault};
 use crate::protocol::Passphrase;
@@ -26,6 +27,9 @@ pub enum ByHandFault {
     /// The keystore cannot be used.
     #[error(transparent)]
     Keystore(#[from] KeystoreFault),
+    /// It cannot be said which ledger it is.
+    #[error(transparent)]
+    Place(#[from] PlaceFault),
     /// The ledger or the backup cannot be used, or a vault has the ledger.
     #[error(transparent)]
     Ledger(#[from] LedgerFault),
@@ -39,7 +43,7 @@ pub enum ByHandFault {
 /// [`ByHandFault`]; then `out` is of no use.
 pub fn back_up(profile: &Profile, sealed_with: &Passphrase, out: &mut File) -> Result<Books, ByHandFault> {
     profile.check_vault()?;
-    Ok(ledger::write_backup(&profile.ledger_place(), sealed_with, out)?)
+    Ok(ledger::write_backup(&file(profile)?, sealed_with, out)?)
 }
 
 /// Makes a backup the ledger of this profile and begins an epoch in it: every session is closed, and every payment that was
@@ -54,9 +58,10 @@ pub fn restore(
     backup: &Path,
     sealed_with: &Passphrase,
 ) -> Result<Begun, ByHandFault> {
+    let place = file(profile)?;
     let (lock, _proven) = alone(profile, operator)?;
     let ledger = Keystore::ledger_of(&profile.keystore(), profile.setting())?;
-    Ok(lock.restore(&profile.ledger_place(), &ledger, backup, sealed_with, Box::new(MachineTime))?)
+    Ok(lock.restore(&place, &ledger, backup, sealed_with, Box::new(MachineTime))?)
 }
 
 /// Rebuilds the damaged ledger of this profile from what can be read of it and proved, and begins an epoch in it; the damaged
@@ -66,8 +71,15 @@ pub fn restore(
 ///
 /// [`ByHandFault`]; then nothing was changed.
 pub fn recover(profile: &Profile, operator: &Passphrase) -> Result<Begun, ByHandFault> {
+    let place = file(profile)?;
     let (lock, _proven) = alone(profile, operator)?;
-    Ok(lock.recover(&profile.ledger_place(), Box::new(MachineTime))?)
+    Ok(lock.recover(&place, Box::new(MachineTime))?)
+}
+
+/// The file of the ledger, where it is one.
+fn file(profile: &Profile) -> Result<LedgerPlace, ByHandFault> {
+    let place = ledger_place::of(profile)?;
+    if place.server.is_some() { Err(LedgerFault::NoFile.into()) } else { Ok(place) }
 }
 
 /// Keeps vaults out, and then asks who it is: a wrong passphrase counts here as it does in a vault.

@@ -106,6 +106,20 @@ impl fmt::Display for Jump {
     }
 }
 
+impl<T: TimeSource> TimeSource for std::sync::Arc<T> {
+    fn wall_s(&self) -> Option<u64> {
+        (**self).wall_s()
+    }
+
+    fn boot_ms(&self) -> u64 {
+        (**self).boot_ms()
+    }
+
+    fn boot_id(&self) -> String {
+        (**self).boot_id()
+    }
+}
+
 /// What a person's confirmation changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirmed {
@@ -195,6 +209,12 @@ impl LedgerClock {
         state.recorded_s = state.recorded_s.max(seen_s);
         let trust = state.jumped.map_or(Trust::Steady, Trust::Jumped);
         Reading { now_s: state.recorded_s, trust }
+    }
+
+    /// Ledger time is `recorded_s` at least: another vault of the same ledger wrote that down.
+    pub(crate) fn not_before(&self, recorded_s: u64) {
+        let mut state = self.state();
+        state.recorded_s = state.recorded_s.max(recorded_s);
     }
 
     /// Takes a person's word that the wall clock is right now: it becomes ledger time, even when that is earlier.

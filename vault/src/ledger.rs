@@ -10,6 +10,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bursar_policy::errand::PaymentId;
+
 use crate::clock::{LedgerClock, Reading, TimeSource};
 
 mod states;
@@ -29,8 +31,10 @@ mod refused;
 mod release;
 mod report;
 mod sweep;
+mod unsigned;
 
 mod session;
+mod share;
 mod switch;
 mod view;
 
@@ -44,6 +48,9 @@ mod rows;
 mod tally;
 
 mod store;
+
+mod custody;
+mod postgres;
 
 mod audit;
 mod checkpoint;
@@ -81,15 +88,18 @@ pub use self::fault::LedgerFault;
 pub use self::handle::{Drawn, HANDLE_LIFE_S, Handled, Held, Prepared, Redeemed, Redeemer, Unredeemable};
 pub use self::inspect::{Brake, Identity, Inspector};
 pub use self::open::{KeyFile, LedgerPlace, Lock};
+pub use self::postgres::{Migrated, ServerClock, ServerPlace, migrate};
 pub use self::prove::{Doubt, Moved};
 pub use self::purse::Holding;
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{Price, REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Meant;
 pub use self::session::{Session, SessionOpened};
+pub use self::share::{Line, LineStanding};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};
 
+pub(crate) use self::number::{narrow, wide};
 use self::store::Store;
 use self::writer::{Answer, Shared, Writer};
 
@@ -103,6 +113,7 @@ pub struct Ledger {
     place: LedgerPlace,
     id: String,
     flood: refused::Flood,
+    unsigned: Mutex<Vec<PaymentId>>,
     // Given back last, so that nobody opens the file before it is closed.
     lock: Mutex<Option<open::Lock>>,
 }
@@ -143,16 +154,20 @@ impl Ledger {
     /// Goes on where the ledger on `conn` ended, which was checked.
     fn begin(conn: Store, lock: Lock, place: &LedgerPlace, time: Box<dyn TimeSource>) -> Result<Self, LedgerFault> {
         let found = meta::read(&conn)?;
+        let (time, server) = open::whose_time(place, &conn, time)?;
         let shared = Arc::new(Shared {
             clock: LedgerClock::resume(time, found.clock),
             latch: latch::Latch::from_disk(found.latched),
             purse: purse::Purse::default(),
+            shares: share::Shares::default(),
+            server,
         });
         let mut mark = mark::Mark::open(&place.file, found.ledger_id.clone());
         if let Some(reason) = mark.hold(&conn, &found.head)? {
             shared.latch.shut(reason.to_owned());
         }
-        let is_current = mark.set_back().is_none();
+        // Another vault's handles are not this one's to end.
+        let is_current = mark.set_back().is_none() && place.server.is_none();
         let ledger = Self {
             writer: Writer::start(conn, place.clone(), Arc::clone(&shared), mark)?,
             shared,
@@ -161,12 +176,14 @@ impl Ledger {
             place: place.clone(),
             id: found.ledger_id,
             flood: refused::Flood::default(),
+            unsigned: Mutex::default(),
             lock: Mutex::new(Some(lock)),
         };
         ledger.note(Event::new(EventKind::Opened, concat!("bursar-vault ", env!("CARGO_PKG_VERSION"))));
         if is_current {
             ledger.end_handles();
         }
+        ledger.writer.tell(|tx| if tx.latched { Ok(()) } else { custody::adopt(tx).map(drop) });
         Ok(ledger)
     }
 

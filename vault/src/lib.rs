@@ -6,6 +6,7 @@
 //! then answers. A human at a terminal opens budgets on the operator socket; nothing on the agent socket can.
 //!
 //! The modules are in reading order: what is said, where things lie, what is remembered, who signs, how it is served.
+#![cfg_attr(test, expect(clippy::duplicate_mod, reason = "the contract of the ledger is tried on each engine"))]
 
 pub mod protocol;
 
@@ -23,6 +24,7 @@ pub mod confine;
 pub mod clock;
 pub mod failpoint;
 pub mod ledger;
+pub mod ledger_place;
 
 pub mod audit_key;
 pub mod blank;
@@ -35,6 +37,7 @@ mod wallet;
 mod sealed;
 
 pub mod chain;
+pub mod share;
 
 mod agent;
 pub mod by_hand;

@@ -210,6 +210,10 @@ impl OperatorConversation {
             let message = "the rules file changed while you read it; look through it again".to_owned();
             return Err(Trouble { code: "rules_changed", message });
         }
+        if loaded.rules.ledger() != self.vault.rules().rules.ledger() {
+            let message = "the rules name another ledger than the one that this vault has open; `bursar vault --stop`, and start it again";
+            return Err(trouble("ledger_changed", message));
+        }
         self.vault.accept_rules(&loaded)?;
         self.vault.put_in_force(loaded);
         self.vault.ledger.note(Event::new(EventKind::RulesLoaded, format!("digest {rules_digest}, by the operator")));
@@ -276,6 +280,7 @@ impl OperatorConversation {
             quarantined: overview.quarantined,
             denied: overview.denied,
             chains: self.vault.watch.view(&self.vault.ledger, &rules.rules)?,
+            shares: rules.rules.shares().map(|center| self.vault.shares(center)),
             approvals_waiting: overview.approvals_waiting,
             secrets_missing: self.secrets_missing(),
             rules_digest: rules.digest,

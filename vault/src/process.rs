@@ -9,17 +9,20 @@ use crate::glue::GlueConversation;
 use crate::guarded::GuardFault;
 use crate::hardened::{DoorName, Hardened};
 use crate::keystore::{Keystore, KeystoreFault};
-use crate::ledger::{Brake, Event, EventKind, Inspector, Ledger, LedgerFault, Looked, When};
+use crate::ledger::{Brake, Event, EventKind, Inspector, Ledger, LedgerFault, LedgerPlace, Looked, When};
+use crate::ledger_place::{self, PlaceFault};
 use crate::operator::OperatorConversation;
 use crate::passphrase::{Gatekeeper, PassphraseFault};
 use crate::profile::{Profile, ProfileFault};
 use crate::rules_file::{self, RulesFault};
 use crate::secrets::{self, SecretFault};
 use crate::server::Door;
+use crate::share::{self, Database, Keeper};
 use crate::sign::{self, SignFault};
 use crate::socket::{self, SocketFault};
 use crate::vault::Vault;
 use crate::wallet::Wallet;
+use bursar_policy::Rules;
 use rustix::fs::Mode;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Read};
@@ -66,6 +69,9 @@ pub enum StartFault {
     /// The ledger cannot be used, or another vault uses it.
     #[error(transparent)]
     Ledger(#[from] LedgerFault),
+    /// It cannot be said which ledger it is.
+    #[error(transparent)]
+    Place(#[from] PlaceFault),
     /// The keystore cannot be used.
     #[error(transparent)]
     Keystore(#[from] KeystoreFault),
@@ -168,8 +174,13 @@ pub fn start(
         .name("chain".to_owned())
         .spawn(move || chain::watch(&watched))
         .map_err(system("start a thread for the chains"))?;
+    let kept = Arc::clone(&vault);
+    let beater = thread::Builder::new()
+        .name("shares".to_owned())
+        .spawn(move || share::beat(&kept))
+        .map_err(system("start a thread for the shares"))?;
     let auditor = unchecked.map(|unchecked| Auditor::start(&vault, unchecked)).transpose()?;
-    Ok(Running { vault, agents, glues, operators, workers: vec![sweeper, watcher], auditor })
+    Ok(Running { vault, agents, glues, operators, workers: vec![sweeper, watcher, beater], auditor })
 }
 
 /// A vault that serves. Dropping it ends it in order.
@@ -225,29 +236,40 @@ impl Drop for Running {
 
 /// Takes the lock and reads everything; the order is: whose ledger, whose key, who may unlock, which rules.
 fn open(profile: &Profile, time: Box<dyn TimeSource>, watch: Watch) -> Result<(Vault, Option<Inspector>), StartFault> {
-    let ledger = Ledger::open(&profile.ledger_place(), time).map_err(|fault| lost_ledger(profile, fault))?;
-    let unchecked = check_books(&ledger, profile)?;
+    let place = ledger_place::of(profile)?;
+    let ledger = Ledger::open(&place, time).map_err(|fault| lost_ledger(profile, fault))?;
+    let unchecked = check_books(&ledger, &place)?;
     let keystore = Keystore::open(&profile.keystore(), profile.setting(), ledger.id())?;
     ledger.bind_key(keystore.address())?;
     let gatekeeper = Gatekeeper::open(profile.verifier(), profile.attempts(), Instant::now())?;
     let rules = rules_file::load(&profile.rules(), profile.setting())?;
     ledger.note(Event::new(EventKind::RulesLoaded, format!("digest {}, at the start", rules.digest)));
     let wallet = Wallet::new(keystore, gatekeeper, profile.passphrase_file());
-    Ok((Vault::new(profile.clone(), ledger, wallet, rules, watch), unchecked))
+    let keeper = keeper(profile, &ledger, &rules.rules)?;
+    Ok((Vault::new(profile.clone(), ledger, wallet, rules, watch, keeper), unchecked))
+}
+
+/// Who looks after this vault's parts of the limits, where the rules say that vaults split them.
+fn keeper(profile: &Profile, ledger: &Ledger, rules: &Rules) -> Result<Option<Keeper>, StartFault> {
+    let Some(address) = rules.shares() else { return Ok(None) };
+    let center = Database::new(ledger_place::center(profile, address)?);
+    let mut life = [0; 16];
+    getrandom::fill(&mut life).map_err(|_fault| PlaceFault::NoRandomness)?;
+    Ok(Some(Keeper::new(Arc::new(center), ledger, life)))
 }
 
 /// Checks the ledger before anything is served: all of it where there are few events. Books that do not balance shut it
 /// for payments; the vault still starts, so that a person can look at the log and the status. What is to be checked beside
 /// the work, if anything is.
-fn check_books(ledger: &Ledger, profile: &Profile) -> Result<Option<Inspector>, StartFault> {
+fn check_books(ledger: &Ledger, place: &LedgerPlace) -> Result<Option<Inspector>, StartFault> {
     match ledger.look() {
         Ok(Looked::Whole(books)) => {
             tracing::debug!(payments = books.payments, events = books.events, head = %books.head, "the books balance");
             Ok(None)
         }
-        Ok(Looked::Living) => Ok(Some(Inspector::open(&profile.ledger_place())?)),
+        Ok(Looked::Living) => Ok(Some(Inspector::open(place)?)),
         // Somebody else has the file locked: that says nothing about the books.
-        Err(fault @ LedgerFault::Busy) => Err(fault.into()),
+        Err(fault @ (LedgerFault::Busy | LedgerFault::Unreachable { .. })) => Err(fault.into()),
         Err(fault) => {
             ledger.latch(&fault.to_string());
             Ok(None)

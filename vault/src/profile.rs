@@ -349,10 +349,22 @@ impl Profile {
         self.home.join("rules.accepted")
     }
 
-    /// The ledger as its own module names it.
+    /// The password of the role as which a vault comes to a ledger on a server.
+    #[must_use]
+    pub fn ledger_password(&self) -> PathBuf {
+        self.home.join("ledger.password")
+    }
+
+    /// The password of the role as which a vault comes to the center of shares.
+    #[must_use]
+    pub fn shares_password(&self) -> PathBuf {
+        self.home.join("shares.password")
+    }
+
+    /// The file of the ledger as its own module names it; [`crate::ledger_place`] says whether it is there that the ledger is.
     #[must_use]
     pub fn ledger_place(&self) -> LedgerPlace {
-        LedgerPlace { file: self.ledger(), lock: self.lock(), setting: self.setting }
+        LedgerPlace { file: self.ledger(), lock: self.lock(), setting: self.setting, server: None }
     }
 
     /// A sandbox only: names the step at which the process kills itself (see [`crate::failpoint`]).

@@ -22,7 +22,7 @@ pub use glue::{Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName,
 pub use lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 pub use operator::{
     ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PaymentDetail,
-    WhichRules,
+    SharesView, WhichRules,
 };
 pub use past::{PastPayment, Proof};
 pub use secret::{

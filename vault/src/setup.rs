@@ -7,12 +7,13 @@ use crate::clock::MachineTime;
 use crate::guarded::{self, GuardFault};
 use crate::keystore::{self, KeystoreFault};
 use crate::ledger::{KeyFile, Ledger, LedgerFault};
+use crate::ledger_place::{self, PlaceFault};
 use crate::passphrase::{self, PassphraseFault};
 use crate::profile::{Profile, ProfileFault};
 use crate::protocol::Passphrase;
 use crate::rules_file::{self, TextFault};
 use crate::sign::{Key, SignFault};
-use bursar_policy::{Address, Digest, Setting};
+use bursar_policy::{Address, Digest, Rules, Setting};
 use std::path::Path;
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -74,6 +75,9 @@ pub enum SetupFault {
     /// No key can be made.
     #[error(transparent)]
     Sign(#[from] SignFault),
+    /// It cannot be said which ledger it is.
+    #[error(transparent)]
+    Place(#[from] PlaceFault),
     /// The ledger is refused.
     #[error(transparent)]
     Ledger(#[from] LedgerFault),
@@ -92,7 +96,7 @@ pub fn initialise(
     unlocking: Unlocking,
 ) -> Result<Address, SetupFault> {
     let setting = profile.setting();
-    rules_file::parse(rules_text, setting)?;
+    let rules = rules_file::parse(rules_text, setting)?;
     passphrase::acceptable(operator, setting)?;
     let key = match key {
         NewKey::Generated => Key::generate()?,
@@ -105,7 +109,7 @@ pub fn initialise(
     }
     guarded::make_directory(&profile.content_dir())?;
 
-    let ledger_id = ledger_for(profile)?;
+    let ledger_id = ledger_for(profile, &rules)?;
     guarded::replace(&profile.rules(), rules_text.as_bytes())?;
     passphrase::replace(&profile.verifier(), operator, setting)?;
     guarded::replace(&profile.attempts(), b"0")?;
@@ -122,16 +126,23 @@ pub fn initialise(
 }
 
 /// The id of the ledger beside a profile: a new one, or the unused one that an interrupted setup left.
-fn ledger_for(profile: &Profile) -> Result<String, SetupFault> {
-    let place = profile.ledger_place();
-    if !is_there(&place.file) {
-        let mut id = [0_u8; 16];
-        getrandom::fill(&mut id).map_err(|_fault| SignFault::NoRandomness)?;
-        Ledger::create(&place, KeyFile::Absent, id, Box::new(MachineTime))?;
-    }
-    let ledger = Ledger::open(&place, Box::new(MachineTime))?;
+fn ledger_for(profile: &Profile, rules: &Rules) -> Result<String, SetupFault> {
+    let place = ledger_place::by(profile, rules)?;
+    let opened = match Ledger::open(&place, Box::new(MachineTime)) {
+        Err(LedgerFault::Missing { .. } | LedgerFault::NoLedger { .. }) => {
+            let mut id = [0_u8; 16];
+            getrandom::fill(&mut id).map_err(|_fault| SignFault::NoRandomness)?;
+            Ledger::create(&place, KeyFile::Absent, id, Box::new(MachineTime))?;
+            Ledger::open(&place, Box::new(MachineTime))
+        }
+        opened => opened,
+    };
+    let ledger = opened?;
     if ledger.key_address()?.is_some() {
-        return Err(LedgerFault::Exists { path: place.file }.into());
+        let taken = place
+            .server
+            .map_or(LedgerFault::Exists { path: place.file }, |server| LedgerFault::Taken { shown: server.shown() });
+        return Err(taken.into());
     }
     Ok(ledger.id().to_owned())
 }

@@ -7,10 +7,13 @@ use crate::guarded;
 use crate::ledger::{Checkpointed, Ledger, LedgerFault, When};
 use crate::passphrase::PassphraseFault;
 use crate::profile::Profile;
+use crate::protocol::SharesView;
 use crate::rules_file::RulesFile;
 use crate::secret_store::SecretStore;
+use crate::share::Keeper;
 use crate::wallet::Wallet;
-use bursar_policy::Setting;
+use bursar_policy::rules::LedgerAddress;
+use bursar_policy::{Errand, Rules, SessionId, Setting, Terms};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -21,6 +24,8 @@ pub(crate) struct Vault {
     pub(crate) ledger: Ledger,
     pub(crate) wallet: Wallet,
     pub(crate) watch: Watch,
+    /// `None` where the rules that the vault started with split no limits.
+    pub(crate) keeper: Option<Keeper>,
     pub(crate) secrets: SecretStore,
     pub(crate) desk: Arc<Desk>,
     pub(crate) draws: Draws,
@@ -42,7 +47,14 @@ pub enum Ended {
 }
 
 impl Vault {
-    pub(crate) fn new(profile: Profile, ledger: Ledger, wallet: Wallet, rules: RulesFile, watch: Watch) -> Self {
+    pub(crate) fn new(
+        profile: Profile,
+        ledger: Ledger,
+        wallet: Wallet,
+        rules: RulesFile,
+        watch: Watch,
+        keeper: Option<Keeper>,
+    ) -> Self {
         let secrets = SecretStore::new(profile.secrets(), profile.setting(), ledger.id().to_owned());
         Self {
             profile,
@@ -50,6 +62,7 @@ impl Vault {
             secrets,
             wallet,
             watch,
+            keeper,
             desk: Arc::default(),
             draws: Draws::default(),
             rules: RwLock::new(Arc::new(rules)),
@@ -62,6 +75,26 @@ impl Vault {
     /// The rules in force at this moment.
     pub(crate) fn rules(&self) -> Arc<RulesFile> {
         Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sees to it, before a payment is judged, that what has to be known of the wallet is, and that this vault's parts of
+    /// the limits reach, where vaults split them. Waits for others where they have to say so.
+    pub(crate) fn make_ready(&self, session: &SessionId, errand: &Errand, terms: &Terms, rules: &Arc<Rules>) {
+        self.watch.want_balance(self, &terms.asset_id());
+        let Some(keeper) = self.keeper.as_ref().filter(|_keeper| rules.shares().is_some()) else { return };
+        // Then the parts are what they were, and the ledger judges by them.
+        if let Err(fault) = keeper.want(&self.ledger, session, errand, terms, rules) {
+            tracing::warn!(%fault, "no more of the limits could be had");
+        }
+    }
+
+    /// How it stands with the parts of the limits.
+    pub(crate) fn shares(&self, center: &LedgerAddress) -> SharesView {
+        let trouble = match &self.keeper {
+            Some(keeper) => keeper.trouble(),
+            None => Some("the vault started before the rules had [shares]; start it again".to_owned()),
+        };
+        SharesView { center: center.to_string(), parts: self.ledger.parts().len(), trouble }
     }
 
     /// Puts other rules in force for everything that is judged from now on.

@@ -182,6 +182,9 @@ fn limit(breach: &Breach, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     match breach {
         Breach::Amount { asked, left } => write!(out, "`{asked}` is more than what is left, `{left}`"),
         Breach::Count { used, max } => write!(out, "one more payment after {used} is over {max}"),
+        Breach::Share => {
+            out.write_str("what this vault may spend of it by itself is used up, and other vaults hold the rest")
+        }
         Breach::Unread => out.write_str("the ledger gave no total for it"),
     }
 }

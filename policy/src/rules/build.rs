@@ -59,7 +59,10 @@ impl Rules {
     ///
     /// The first [`RuleFault`] found; fixing it may uncover another.
     pub fn new(draft: Draft, setting: Setting) -> Result<Self, RuleFault> {
-        let Draft { payment, limits, hosts, payees, assets, chains, network, sandbox } = draft;
+        let Draft { ledger, payment, limits, hosts, payees, assets, chains, network, shares, sandbox } = draft;
+        if ledger.is_some() && shares.is_some() {
+            return Err(RuleFault::SharesOfOne);
+        }
         check_schemes(&payment.schemes)?;
         check_networks(&payment.networks, setting)?;
         let (loopback, ca_file) = sandbox_of(sandbox, setting)?;
@@ -85,6 +88,7 @@ impl Rules {
         let chains_asked = chains_of(chains, &payment.networks)?;
         let mut rules = Self {
             setting,
+            ledger,
             ceilings,
             schemes: payment.schemes,
             chains: payment.networks,
@@ -106,6 +110,7 @@ impl Rules {
             body_cap_bytes: size("max_body", payment.max_body, BODY_BYTES)?,
             chains_asked,
             network: Network::new(network)?,
+            shares: shares.map(|shares| shares.center),
             loopback,
             ca_file,
         };

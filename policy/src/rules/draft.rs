@@ -8,6 +8,7 @@ use core::fmt;
 use core::net::IpAddr;
 
 pub use super::chains::RpcUrl;
+pub use super::ledger::LedgerAddress;
 use crate::address_block::AddressBlock;
 use crate::asset::Asset;
 use crate::calendar::Zone;
@@ -38,6 +39,9 @@ pub enum Setting {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draft {
+    /// The database that keeps the ledger; a file of the profile where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<LedgerAddress>,
     /// `[payment]`
     pub payment: PaymentDraft,
     /// `[[limit]]`
@@ -58,6 +62,9 @@ pub struct Draft {
     /// `[network]`
     #[serde(default)]
     pub network: NetworkDraft,
+    /// `[shares]`
+    #[serde(default)]
+    pub shares: Option<SharesDraft>,
     /// `[sandbox]`
     #[serde(default)]
     pub sandbox: Option<SandboxDraft>,
@@ -327,6 +334,14 @@ pub struct NetworkDraft {
     /// needs.
     #[serde(default)]
     pub extra_ca: Option<String>,
+}
+
+/// `[shares]`: several vaults, each with a ledger of its own, split the limits.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharesDraft {
+    /// The PostgreSQL database in which they agree who holds how much.
+    pub center: LedgerAddress,
 }
 
 /// `[sandbox]`: what only play money allows.

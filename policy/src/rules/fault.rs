@@ -60,6 +60,11 @@ pub enum RuleFault {
     /// A proxy that is spoken to in another way.
     #[error("the proxy `{0}` is not plain http; write `http://`, its name and its port")]
     Proxy(Origin),
+    /// Shares of limits where all vaults have one ledger.
+    #[error(
+        "[shares] is for vaults with ledgers of their own, and `ledger` names one that they share; remove one of them"
+    )]
+    SharesOfOne,
     /// A secret for a proxy that there is not.
     #[error("`proxy_secret` of [network] is for a `proxy`; name one, or remove it")]
     IdleProxySecret,

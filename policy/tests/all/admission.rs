@@ -36,7 +36,13 @@ fn five_dollars() -> Rules {
 
 /// An open session of one dollar and nothing counted yet.
 pub(crate) fn standing(rules: &Rules) -> Standing {
-    let total = |limit: &Limit| Total { limit: *limit, key: limit.key(&facts()), amount: money("0 USD"), count: 0 };
+    let total = |limit: &Limit| Total {
+        limit: *limit,
+        key: limit.key(&facts()),
+        amount: money("0 USD"),
+        count: 0,
+        share: None,
+    };
     Standing {
         frozen: false,
         latched: false,

@@ -26,6 +26,7 @@ pub(crate) fn usdc() -> AssetId {
 /// Base, USDC, 0.05 USD a payment, anybody may be paid, one host.
 pub(crate) fn draft() -> Draft {
     Draft {
+        ledger: None,
         payment: PaymentDraft {
             max_per_payment: Ceilings(vec![money("0.05 USD")]),
             schemes: vec!["exact".to_owned()],
@@ -62,6 +63,7 @@ pub(crate) fn draft() -> Draft {
         assets: Vec::new(),
         chains: Vec::new(),
         network: NetworkDraft::default(),
+        shares: None,
         sandbox: None,
     }
 }

@@ -199,7 +199,7 @@ fn near_errand() -> impl Strategy<Value = Errand> {
 
 /// A ledger that has counted `used` and `count` under every limit.
 fn standing(rules: &Rules, facts: &PaymentFacts, used: Money, count: u32, unresolved: Unresolved) -> Standing {
-    let total = |limit: &Limit| Total { limit: *limit, key: limit.key(facts), amount: used, count };
+    let total = |limit: &Limit| Total { limit: *limit, key: limit.key(facts), amount: used, count, share: None };
     Standing {
         frozen: false,
         latched: false,

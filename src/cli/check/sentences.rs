@@ -5,7 +5,7 @@ use std::fmt::Display;
 use bursar_policy::limit::{Scope, Window};
 use bursar_policy::quantity::{ByteSize, Span};
 use bursar_policy::rules::draft::HostDraft;
-use bursar_policy::rules::{MandateNeed, OnSecurityRefusal};
+use bursar_policy::rules::{LedgerProof, MandateNeed, OnSecurityRefusal};
 use bursar_policy::{ContentMode, Limit, Method, Money, Setting, Tag};
 use bursar_vault::rules_file::Table;
 
@@ -13,7 +13,8 @@ use super::{Reading, Told, caution, chains};
 
 /// What the rules say.
 pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
-    let mut told = payment(read);
+    let mut told = ledger(read);
+    told.extend(payment(read));
     for (row, payee) in read.draft.payees.iter().enumerate() {
         let says = format!("payments to {} carry {}", payee.address, tagged(&payee.tags));
         told.push(Told { about: "payee", says, place: Some(read.lines.place(Table::Payee(row), "address")) });
@@ -43,6 +44,22 @@ pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
         }
     }
     told
+}
+
+fn ledger(read: &Reading<'_>) -> Vec<Told> {
+    let shares = read.rules.shares().map(|center| Told {
+        about: "the limits",
+        says: format!("are split between vaults, which agree in {center}; this one spends up to its own part"),
+        place: Some(read.lines.root("shares")),
+    });
+    let Some(address) = read.rules.ledger() else { return shares.into_iter().collect() };
+    let proof = match address.proof() {
+        LedgerProof::None => "on this machine, without TLS".to_owned(),
+        LedgerProof::Public => "whose servers prove their names by the public authorities".to_owned(),
+        LedgerProof::File(file) => format!("whose servers prove their names by the authority in `{file}`"),
+    };
+    let says = format!("is kept in {address}, {proof}; vaults on other machines may share it");
+    vec![Told { about: "the ledger", says, place: Some(read.lines.root("ledger")) }]
 }
 
 fn payment(read: &Reading<'_>) -> Vec<Told> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use bursar_policy::rules::LedgerAddress;
 use bursar_policy::{Address, Asset, Money, Origin, Setting};
 use bursar_vault::profile::SCHEMA_FILE;
 
@@ -13,6 +14,8 @@ pub(super) struct Choices<'a> {
     pub(super) max_per_payment: Money,
     pub(super) daily: Money,
     pub(super) origins: &'a [Origin],
+    /// `None`: a file of the profile.
+    pub(super) ledger: Option<&'a LedgerAddress>,
     /// `None`: the listed sellers may name any payee.
     pub(super) recipients: Option<&'a [Address]>,
 }
@@ -41,6 +44,9 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
             .collect::<Vec<_>>()
             .join("\n")
     };
+    let ledger = choices.ledger.map_or_else(String::new, |ledger| {
+        format!("# The database that keeps the ledger, which several machines may share. Read when the vault starts.\nledger = \"{ledger}\"\n\n")
+    });
     let sandbox = match choices.setting {
         Setting::Real => String::new(),
         Setting::Sandbox => SANDBOX.to_owned(),
@@ -51,7 +57,7 @@ pub(super) fn rules(choices: &Choices<'_>) -> String {
          # `bursar check` says what these rules come to, in sentences, and where they are wide.\n\
          # The vault reads this file when it starts and on `bursar reload`, which asks for your passphrase.\n\
          \n\
-         [payment]\n\
+         {ledger}[payment]\n\
          # The most that one payment may cost. Money is written like this: \"0.05 USD\".\n\
          max_per_payment = \"{max_per_payment}\"\n\
          # The ways of paying: `exact` is the one there is.\n\
@@ -142,7 +148,7 @@ mod tests {
         let asset = table.iter().find(|asset| asset.id.chain.number() == 84_532).unwrap();
         let money = |text: &str| text.parse().unwrap();
         let (max_per_payment, daily) = (money("0.05 USD"), money("1.00 USD"));
-        rules(&Choices { setting, asset, max_per_payment, daily, origins, recipients })
+        rules(&Choices { setting, asset, max_per_payment, daily, origins, ledger: None, recipients })
     }
 
     #[test]

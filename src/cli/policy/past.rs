@@ -121,7 +121,13 @@ impl<'r> Past<'r> {
             let sum = running.map_or_else(Sum::default, |running| {
                 running.at(limit.window, self.rules.window_begins_s(limit.window, now_s), now_s)
             });
-            totals.push(Total { limit: *limit, key, amount: Money::new(currency, sum.atto), count: sum.count });
+            totals.push(Total {
+                limit: *limit,
+                key,
+                amount: Money::new(currency, sum.atto),
+                count: sum.count,
+                share: None,
+            });
         }
         let subject = past.subject;
         let unresolved = self.unresolved(&facts, now_s);

@@ -12,6 +12,7 @@ use super::mark::{self, Mark};
 use super::open::{self, LedgerPlace};
 use super::purse::Purse;
 use super::rows;
+use super::share::Shares;
 use super::store::{Store, bound};
 use super::writer::Tx;
 use super::{audit, checkpoint, handle, meta, schema, session, sweep};
@@ -49,8 +50,8 @@ pub(super) fn begin(
     let missing = mark::missing(&place.file, &known.ledger_id, books.events);
     let clock = LedgerClock::resume(time, known.clock);
     let transaction = conn.transaction()?;
-    let purse = Purse::default();
-    let tx = Tx { conn: &transaction, now_s: clock.read().now_s, latched: false, purse: &purse };
+    let (purse, shares) = (Purse::default(), Shares::default());
+    let tx = Tx { conn: &transaction, now_s: clock.read().now_s, latched: false, purse: &purse, shares: &shares };
     handle::presume_redeemed(&tx)?;
     let mut counted: u64 = 0;
     loop {

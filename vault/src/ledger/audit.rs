@@ -77,7 +77,7 @@ impl Ledger {
     pub fn verify(&self) -> Result<Books, LedgerFault> {
         // What nobody waited for goes to the disk first, so that the check sees it.
         self.flush()?;
-        let conn = Store::Sqlite(open::open_for_reading(&self.place)?);
+        let conn = open::open_to_read(&self.place)?;
         conn.begin_to_look()?;
         everything(&conn, Kept::default(), &mut |_progress| ())
     }

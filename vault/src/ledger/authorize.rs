@@ -31,7 +31,10 @@ use super::rows::{self, Payment};
 use super::states::{Exposed, NotSigned, Reservation, RowState};
 use super::store::bound;
 use super::writer::{Answer, Tx};
-use super::{Ledger, Price, Source, acquaintance, approval, breaker, prove, session, standing, sweep, tally};
+use super::{
+    Ledger, Price, Source, acquaintance, approval, breaker, claim as claims, custody, prove, session, standing, sweep,
+    tally,
+};
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
 
@@ -105,6 +108,7 @@ impl Ledger {
     pub fn void(&self, exposed: Reservation, _word: NotSigned) -> Result<(), LedgerFault> {
         let id = exposed.payment.clone();
         self.writer.ask(move |tx| {
+            custody::check(tx, &id)?;
             let row = rows::by_id(tx.conn, &id)?;
             if row.signature.is_some() || row.state != RowState::Exposed {
                 return Err(LedgerFault::Rule { detail: "the payment is signed or over".to_owned() });
@@ -127,6 +131,7 @@ impl Ledger {
         failpoint::reach("vault-signed");
         let (id, signature) = (exposed.payment.clone(), signature.to_owned());
         let signed = self.writer.ask(move |tx| {
+            custody::check(tx, &id)?;
             let before = rows::by_id(tx.conn, &id)?;
             if let Some(signed) = before.signed().filter(|signed| signed.signature == signature) {
                 return Ok(Answer::AfterCommit(signed));
@@ -153,9 +158,11 @@ impl Ledger {
         rules: &Arc<Rules>,
         purpose: Purpose,
     ) -> Result<Result<Payment, Vec<Refusal>>, LedgerFault> {
-        let terms = ask.terms.clone();
+        let (terms, payment) = (ask.terms.clone(), ask.payment.clone());
+        self.give_back_unsigned()?;
         let case = Case::of(claim, ask, rules, &self.quotes);
         let counted = self.writer.ask(move |tx| {
+            claims::still_new(tx, &case.session, &case.errand, &case.identity, &case.rules)?;
             if !tx.latched {
                 sweep::due(tx)?;
                 if let Some(earlier) = rows::by_identity(tx.conn, &case.identity)? {
@@ -171,6 +178,7 @@ impl Ledger {
                 Err(reasons) => return case.refused(tx, reasons),
             };
             rows::insert(tx.conn, &row)?;
+            custody::take(tx, &row.id)?;
             tally::set_aside(tx.conn, &row.facts())?;
             prove::remember(tx.conn, &row)?;
             let approved = approval::use_up(tx, &case.errand.binding(&row.session, &row.terms), &row.id)?;
@@ -187,7 +195,8 @@ impl Ledger {
             sweep::written(tx, &row, kind, told(&row, approved.as_ref()))?;
             failpoint::reach(step);
             Ok(Answer::Durable(Ok(row)))
-        })?;
+        });
+        let counted = self.or_unsigned(&payment, counted)?;
         if let Err(reasons) = &counted
             && !matches!(reasons[..], [Refusal::NeedsApproval { .. }])
         {

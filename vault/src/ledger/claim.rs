@@ -20,7 +20,7 @@ use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::store::{Store, bound};
 use super::writer::{Answer, Tx};
-use super::{Ledger, Price, Source, session, standing, sweep};
+use super::{Ledger, Price, Source, custody, session, standing, sweep};
 use crate::failpoint;
 use crate::protocol::{Past, Signed};
 
@@ -141,6 +141,7 @@ enum Known {
     Nothing,
     Bought(Box<Past>),
     Unanswered(Box<Payment>),
+    Elsewhere,
     Refused(Vec<Refusal>),
 }
 
@@ -173,6 +174,7 @@ impl Ledger {
         Ok(match known {
             Known::Nothing => Claim::New(guard),
             Known::Bought(past) => Claim::Repeat(past),
+            Known::Elsewhere => Claim::InFlight,
             Known::Refused(reasons) => {
                 self.note_refused(Source::Vault, Some(&guard.session), &guard.errand, Price::Unsaid, &reasons);
                 Claim::Refused(reasons)
@@ -221,7 +223,14 @@ fn look(
     if let Some(payment) = rows::by_identity(tx.conn, identity)? {
         match verdict(&payment, tx.now_s, rules.repeat_window_s()) {
             // Nothing is sent while a person or a fault has stopped spending, not even what is counted already.
-            Verdict::Resend if shut.is_empty() => return Ok(Known::Unanswered(Box::new(payment))),
+            Verdict::Resend if shut.is_empty() => {
+                // Another vault has it in hand, and may be sending it at this moment.
+                if payment.delivery.is_none() && custody::is_anothers(tx, &payment.id)? {
+                    return Ok(Known::Elsewhere);
+                }
+                custody::take(tx, &payment.id)?;
+                return Ok(Known::Unanswered(Box::new(payment)));
+            }
             Verdict::Resend | Verdict::Repeat => return Ok(Known::Bought(Box::new(payment.past()))),
             Verdict::Over => {}
         }
@@ -237,6 +246,36 @@ fn look(
         failpoint::reach("vault-claim-bound");
     }
     Ok(Known::Nothing)
+}
+
+/// Whether what was claimed is new still. A claim lives in one vault; where several share the ledger, another may have
+/// bought the same since, or a crash of the server may have lost what the purchase id means, which is bound again.
+///
+/// # Errors
+///
+/// [`LedgerFault::Meanwhile`] when somebody bought it.
+pub(super) fn still_new(
+    tx: &Tx<'_>,
+    session: &SessionId,
+    errand: &Errand,
+    identity: &Digest,
+    rules: &Rules,
+) -> Result<(), LedgerFault> {
+    if !tx.conn.is_shared() {
+        return Ok(());
+    }
+    if let Some(payment) = rows::by_identity(tx.conn, identity)?
+        && verdict(&payment, tx.now_s, rules.repeat_window_s()) != Verdict::Over
+    {
+        return Err(LedgerFault::Meanwhile);
+    }
+    let Some(id) = &errand.purchase_id else { return Ok(()) };
+    match meaning(tx.conn, session, id)? {
+        Some(meant) if meant == errand.subject() => Ok(()),
+        Some(_) => Err(LedgerFault::Meanwhile),
+        None if session::by_id(tx.conn, session)?.is_none() => Ok(()),
+        None => bind(tx, session, id, &errand.subject()),
+    }
 }
 
 /// What an earlier payment of the same identity means for a call now.

@@ -168,6 +168,51 @@ pub enum LedgerFault {
     /// Another program holds a lock on the file. The one ask is refused; nothing was written and nothing latches.
     #[error("another program has the ledger's file locked; close it and ask again")]
     Busy,
+    /// The server wants the transaction to be begun again. Nobody hears of it.
+    #[error("the ledger's server wants the same again")]
+    Again,
+    /// The server cannot be reached, or does not take writes. Whether the ask was done is not known, and it counts as done
+    /// where money was to be counted; there is no signature. Nothing latches.
+    #[error("the ledger's server cannot be used now ({detail}); nothing was signed, so ask again when it is back")]
+    Unreachable {
+        /// What was noticed.
+        detail: String,
+    },
+    /// The server, its database or the role there is not as a ledger needs it.
+    #[error("the ledger's server is not set up for it: {detail}")]
+    Server {
+        /// What is wrong, and what to do.
+        detail: String,
+    },
+    /// The tables are there and no ledger is in them.
+    #[error(
+        "there is no ledger in {shown}; run `bursar init`; where a key is there already, its ledger is lost and the key must not be used again"
+    )]
+    NoLedger {
+        /// Server and database.
+        shown: String,
+    },
+    /// Another ledger is in the database, and one was to be made.
+    #[error(
+        "there is a ledger in {shown} already; a second machine gets the profile of the first, as docs/postgres.md says"
+    )]
+    Taken {
+        /// Server and database.
+        shown: String,
+    },
+    /// It is done to files, and the ledger is none.
+    #[error(
+        "the ledger is on a PostgreSQL server; copy and restore it with PostgreSQL's own tools, as docs/postgres.md says"
+    )]
+    NoFile,
+    /// This vault was silent for too long, and others may have taken over what it had.
+    #[error(
+        "the ledger's server did not hear from this vault for too long, and another may have taken the payment over; it stays counted, and nothing is signed here"
+    )]
+    Elsewhere,
+    /// The same purchase was made by way of another vault since it was claimed here.
+    #[error("the same was bought by way of another vault meanwhile; ask again to get its result")]
+    Meanwhile,
     /// A row cannot be read back as what was written. Latches the ledger.
     #[error(
         "a stored {what} cannot be read back; the ledger was changed by hand; keep the file and move the money to a new profile"
@@ -239,7 +284,14 @@ impl LedgerFault {
             Self::Older { .. } => "ledger_older",
             Self::Pragma { .. } => "ledger_pragma",
             Self::Storage { .. } => "ledger_storage",
-            Self::Busy => "ledger_busy",
+            Self::Busy | Self::Again => "ledger_busy",
+            Self::Unreachable { .. } => "ledger_unreachable",
+            Self::Server { .. } => "ledger_server",
+            Self::NoLedger { .. } => "ledger_missing",
+            Self::Taken { .. } => "ledger_exists",
+            Self::NoFile => "ledger_no_file",
+            Self::Elsewhere => "ledger_elsewhere",
+            Self::Meanwhile => "ledger_meanwhile",
             Self::Rule { .. } => "ledger_rule",
             Self::Books { .. } => "ledger_books",
             Self::File { .. } => "ledger_file",

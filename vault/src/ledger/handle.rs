@@ -24,7 +24,7 @@ use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
 use super::store::{Row, Store, bound};
 use super::writer::{Answer, Tx};
-use super::{Ask, Ledger, Price, Source, acquaintance, prove, session, standing, sweep};
+use super::{Ask, Ledger, Price, Source, acquaintance, custody, prove, session, standing, sweep};
 use crate::blank::Blank;
 use crate::failpoint;
 use crate::protocol::{Past, Receipt, Signed};
@@ -178,6 +178,7 @@ impl Ledger {
             let row = rows::by_id(tx.conn, &id)?;
             close_of(tx, &row)?;
             open(tx, &row, &drawn)?;
+            custody::take(tx, &row.id)?;
             let prepared = Prepared { receipt: row.receipt(true), expires_in_s: HANDLE_LIFE_S };
             Ok(Answer::Durable(prepared))
         })
@@ -193,6 +194,7 @@ impl Ledger {
     ///
     /// A fault of the ledger; then there must be no signature.
     pub fn redeem(&self, who: &Redeemer, rules: &Arc<Rules>, patience: Duration) -> Result<Redeemed, LedgerFault> {
+        self.give_back_unsigned()?;
         let wanted = who.clone();
         let found = self.writer.ask(move |tx| Ok(Answer::AtOnce(good(tx, &wanted)?)))?;
         let (_kept, payment) = match found {
@@ -206,7 +208,8 @@ impl Ledger {
             Taken::TooMany => return Ok(Redeemed::Refused(vec![Refusal::TooManyInFlight])),
         };
         let (wanted, rules) = (who.clone(), Arc::clone(rules));
-        let redeemed = self.writer.ask(move |tx| redeem(tx, &wanted, &rules))?;
+        let redeemed = self.writer.ask(move |tx| redeem(tx, &wanted, &rules));
+        let redeemed = self.or_unsigned(&payment.id, redeemed)?;
         Ok(match redeemed {
             Step::Not(why) => Redeemed::Not(why),
             Step::Refused(reasons) => {
@@ -334,6 +337,7 @@ fn redeem(tx: &Tx<'_>, who: &Redeemer, rules: &Rules) -> Result<Answer<Step>, Le
         expose(tx, &row)?;
     }
     end(tx, &kept, "redeemed")?;
+    custody::take(tx, &row.id)?;
     failpoint::reach("vault-redeemed-uncommitted");
     Ok(Answer::Durable(Step::Taken(Box::new(row), kept.blank()?)))
 }

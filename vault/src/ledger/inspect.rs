@@ -1,5 +1,8 @@
 //! A ledger for looking only, beside the vault that runs on it or without one. Must never change or lock anything.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use bursar_policy::chain::Address;
 use bursar_policy::digest::Digest;
 use rusqlite::InterruptHandle;
@@ -22,12 +25,20 @@ pub struct Inspector {
 }
 
 /// Breaks off what an [`Inspector`] is reading at this moment.
-pub struct Brake(InterruptHandle);
+pub struct Brake(Pedal);
+
+enum Pedal {
+    File(InterruptHandle),
+    Server(Arc<AtomicBool>),
+}
 
 impl Brake {
     /// Breaks it off; it ends with a fault. Does nothing where nothing is being read.
     pub fn pull(&self) {
-        self.0.interrupt();
+        match &self.0 {
+            Pedal::File(connection) => connection.interrupt(),
+            Pedal::Server(brake) => brake.store(true, Ordering::Relaxed),
+        }
     }
 }
 
@@ -118,7 +129,10 @@ impl Inspector {
     ///
     /// As those of both.
     pub fn whole(&self) -> Result<Books, LedgerFault> {
-        open::check_pages(self.conn.file()?, &self.place.file)?;
+        // A server looks after its own pages.
+        if self.place.server.is_none() {
+            open::check_pages(self.conn.file()?, &self.place.file)?;
+        }
         self.verify(Kept::default(), &mut |_progress| ())
     }
 
@@ -128,7 +142,10 @@ impl Inspector {
     ///
     /// A fault of the ledger.
     pub fn brake(&self) -> Result<Brake, LedgerFault> {
-        Ok(Brake(self.conn.file()?.get_interrupt_handle()))
+        Ok(Brake(match &self.conn {
+            Store::Sqlite(conn) => Pedal::File(conn.get_interrupt_handle()),
+            Store::Postgres(session) => Pedal::Server(session.brake()),
+        }))
     }
 
     /// Checks the log, every row, every total, every session and every checkpoint, as a vault does at its start.

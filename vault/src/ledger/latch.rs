@@ -31,6 +31,14 @@ impl Latch {
         was_open
     }
 
+    /// Takes over what another vault of the same ledger wrote down, unless this one has something that it did not yet.
+    pub(super) fn follow(&self, on_disk: Option<String>) {
+        let mut state = self.state();
+        if state.reason.is_none() || state.written {
+            *state = State { written: on_disk.is_some(), reason: on_disk };
+        }
+    }
+
     /// Opens it; only after a check, and on a person's word.
     pub(super) fn open(&self) {
         *self.state() = State::default();

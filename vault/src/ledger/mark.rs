@@ -56,6 +56,11 @@ impl Mark {
         self.write(head);
     }
 
+    /// The ledger that it is the mark of.
+    pub(super) fn ledger_id(&self) -> &str {
+        &self.ledger_id
+    }
+
     /// How the ledger was set back, as long as nobody accepted it.
     pub(super) fn set_back(&self) -> Option<&str> {
         self.set_back.as_deref()

@@ -6,25 +6,25 @@ use super::fault::LedgerFault;
 pub(super) const WIDTH: usize = 39;
 
 /// An amount as fixed-width text.
-pub(super) fn wide(number: u128) -> String {
+pub(crate) fn wide(number: u128) -> String {
     format!("{number:0WIDTH$}")
 }
 
 /// An amount back from fixed-width text.
-pub(super) fn narrow(text: &str) -> Result<u128, LedgerFault> {
+pub(crate) fn narrow(text: &str) -> Result<u128, LedgerFault> {
     let plain = text.len() == WIDTH && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = if plain { text.parse().ok() } else { None };
     number.ok_or(LedgerFault::Unreadable { what: "amount" })
 }
 
 /// A count or a time as SQLite keeps it.
-pub(super) fn to_sql(number: u64) -> Result<i64, LedgerFault> {
+pub(crate) fn to_sql(number: u64) -> Result<i64, LedgerFault> {
     i64::try_from(number)
         .map_err(|_wide| LedgerFault::Rule { detail: "a number is beyond what SQLite can keep".to_owned() })
 }
 
 /// A count or a time as SQLite kept it.
-pub(super) fn from_sql(number: i64) -> Result<u64, LedgerFault> {
+pub(crate) fn from_sql(number: i64) -> Result<u64, LedgerFault> {
     u64::try_from(number).map_err(|_negative| LedgerFault::Unreadable { what: "number" })
 }
 

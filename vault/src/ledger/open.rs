@@ -3,6 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bursar_policy::rules::Setting;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -12,12 +13,14 @@ use rustix::process::geteuid;
 use super::audit::living::FEW_EVENTS;
 use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
-use super::store::Store;
+use super::number;
+use super::postgres::{self, Purpose, ServerClock, ServerPlace, ServerTime};
+use super::store::{Store, bound};
 use super::{meta, schema, upgrade};
-use crate::clock::ClockMemory;
+use crate::clock::{ClockMemory, TimeSource};
 
 /// Where a ledger is kept and what it is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct LedgerPlace {
     /// The SQLite file.
     pub file: PathBuf,
@@ -25,6 +28,8 @@ pub struct LedgerPlace {
     pub lock: PathBuf,
     /// Real money or a sandbox; written into the ledger and never changed.
     pub setting: Setting,
+    /// The server that it is on instead of the file; the file's name is then what its mark is named after.
+    pub server: Option<ServerPlace>,
 }
 
 /// Whether the key that the ledger counts for is there already.
@@ -35,6 +40,9 @@ pub enum KeyFile {
     /// There is one: then its ledger was lost, and a new one would forget what was spent.
     Present,
 }
+
+/// A clock for the ledger, and the server's beside it where it is that one.
+type WhoseTime = (Box<dyn TimeSource>, Option<Arc<ServerTime>>);
 
 /// An exclusive lock, held as long as this lives.
 #[derive(Debug)]
@@ -58,6 +66,9 @@ pub(super) fn create(
     ledger_id: &str,
     clock: &ClockMemory,
 ) -> Result<(), LedgerFault> {
+    if let Some(server) = &place.server {
+        return postgres::create(server, place.setting, ledger_id, clock);
+    }
     let file = canonical(&place.file)?;
     // A journal of another ledger under this name would be taken for ours.
     for taken in [file.clone(), beside(&file, "-wal"), beside(&file, "-shm"), beside(&file, "-journal")] {
@@ -205,6 +216,9 @@ pub(super) enum Pages {
 
 /// Opens an existing ledger for writing after every check; never creates one.
 pub(super) fn open(place: &LedgerPlace, pages: Pages) -> Result<Store, LedgerFault> {
+    if let Some(server) = &place.server {
+        return postgres::connect(server, place.setting, Purpose::Write);
+    }
     let file = canonical(&place.file)?;
     check_file(&file)?;
     let conn = connect(&file)?;
@@ -233,6 +247,9 @@ pub(super) fn open(place: &LedgerPlace, pages: Pages) -> Result<Store, LedgerFau
 
 /// Opens a ledger that a vault may be using, to look only, after every check but the slow one of its pages.
 pub(super) fn open_to_inspect(place: &LedgerPlace) -> Result<Store, LedgerFault> {
+    if let Some(server) = &place.server {
+        return postgres::connect(server, place.setting, Purpose::Look);
+    }
     let file = canonical(&place.file)?;
     check_file(&file)?;
     let conn = open_for_reading(place)?;
@@ -244,7 +261,29 @@ pub(super) fn open_to_inspect(place: &LedgerPlace) -> Result<Store, LedgerFault>
     Ok(Store::Sqlite(conn))
 }
 
-/// Opens a second connection that can only read, for work that must not hold up the writer.
+/// Whose clock the ledger goes by: the one that was handed over, or the server's, with the machine's beside it.
+pub(super) fn whose_time(
+    place: &LedgerPlace,
+    conn: &Store,
+    given: Box<dyn TimeSource>,
+) -> Result<WhoseTime, LedgerFault> {
+    if place.server.as_ref().is_none_or(|server| server.clock == ServerClock::Given) {
+        return Ok((given, None));
+    }
+    let now_s = conn.one(postgres::NOW, bound![], |row| row.get::<i64>(0))?;
+    let time = Arc::new(ServerTime::new(given, number::from_sql(now_s)?));
+    Ok((Box::new(Arc::clone(&time)), Some(time)))
+}
+
+/// Opens a second connection to a ledger that is open already, for work that must not hold up the writer.
+pub(super) fn open_to_read(place: &LedgerPlace) -> Result<Store, LedgerFault> {
+    match &place.server {
+        Some(server) => postgres::connect(server, place.setting, Purpose::Look),
+        None => open_for_reading(place).map(Store::Sqlite),
+    }
+}
+
+/// Opens a second connection to the file that can only read, for work that must not hold up the writer.
 pub(super) fn open_for_reading(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
     let file = canonical(&place.file)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;

@@ -37,7 +37,7 @@ const FORGET: &str = "DELETE FROM unproved WHERE payment = ?1";
 const LATER: &str = "UPDATE unproved SET from_s = ?1 WHERE payment = ?2";
 pub(super) const DUE: &str =
     "SELECT payment FROM unproved WHERE chain = ?1 AND from_s <= ?2 ORDER BY from_s, payment LIMIT ?3";
-const COUNT: &str = "SELECT count(*) FROM (SELECT 1 FROM unproved WHERE chain = ?1 AND from_s <= ?2 LIMIT ?3)";
+const COUNT: &str = "SELECT count(*) FROM (SELECT 1 FROM unproved WHERE chain = ?1 AND from_s <= ?2 LIMIT ?3) AS due";
 const INSERT: &str = "INSERT INTO proof (payment, verdict, block, hash, block_s, tx, witnesses, denies, proved_s)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 const OF_PAYMENT: &str = "SELECT * FROM proof WHERE payment = ?1";

@@ -37,7 +37,8 @@ pub(super) fn read(
         let currency = limit.max.map_or(facts.money.currency(), Money::currency);
         let used = tally::used(tx.conn, key.as_str(), rules.window_begins_s(limit.window, tx.now_s))?;
         let used = tally::without(used, key.as_str(), own_facts.as_ref())?;
-        totals.push(Total { limit: *limit, key, amount: Money::new(currency, used.atto), count: count(used) });
+        let share = tx.shares.part(rules, limit, &key, tx.now_s);
+        totals.push(Total { limit: *limit, key, amount: Money::new(currency, used.atto), count: count(used), share });
     }
     let once = rules.host_rule(&facts.site).is_some_and(|rule| rule.no_recurring_s().is_some());
     let bought_ago_s = if once {

@@ -7,6 +7,7 @@ use std::ops::Deref;
 
 pub(super) use self::value::{Bind, Cell, Row, Value, bound};
 use super::fault::LedgerFault;
+use super::postgres::{Seen, Session, Tenure};
 
 mod sqlite;
 mod value;
@@ -16,6 +17,8 @@ mod value;
 pub(super) enum Store {
     /// A file of this machine.
     Sqlite(rusqlite::Connection),
+    /// A server that several machines share.
+    Postgres(Box<Session>),
 }
 
 impl Store {
@@ -27,6 +30,7 @@ impl Store {
     pub(super) fn execute(&self, sql: &str, bound: &[Value<'_>]) -> Result<usize, LedgerFault> {
         match self {
             Self::Sqlite(conn) => sqlite::execute(conn, sql, bound),
+            Self::Postgres(session) => session.execute(sql, bound),
         }
     }
 
@@ -43,6 +47,7 @@ impl Store {
     ) -> Result<(), LedgerFault> {
         match self {
             Self::Sqlite(conn) => sqlite::each(conn, sql, bound, &mut visit),
+            Self::Postgres(session) => session.each(sql, bound, &mut visit),
         }
     }
 
@@ -64,6 +69,7 @@ impl Store {
         };
         match self {
             Self::Sqlite(conn) => sqlite::each(conn, sql, bound, &mut visit)?,
+            Self::Postgres(session) => session.every(sql, bound, &mut visit)?,
         }
         Ok(found)
     }
@@ -81,6 +87,7 @@ impl Store {
     ) -> Result<Option<T>, LedgerFault> {
         match self {
             Self::Sqlite(conn) => sqlite::first(conn, sql, bound, read),
+            Self::Postgres(session) => session.first(sql, bound, read),
         }
     }
 
@@ -115,6 +122,7 @@ impl Store {
     pub(super) fn file(&self) -> Result<&rusqlite::Connection, LedgerFault> {
         match self {
             Self::Sqlite(conn) => Ok(conn),
+            Self::Postgres(_) => Err(LedgerFault::NoFile),
         }
     }
 
@@ -126,6 +134,7 @@ impl Store {
     pub(super) fn stranger(&self) -> Result<Option<String>, LedgerFault> {
         match self {
             Self::Sqlite(conn) => sqlite::stranger(conn),
+            Self::Postgres(session) => session.stranger(),
         }
     }
 
@@ -133,6 +142,7 @@ impl Store {
     pub(super) fn changes(&self) -> u64 {
         match self {
             Self::Sqlite(conn) => conn.total_changes(),
+            Self::Postgres(session) => session.changes(),
         }
     }
 
@@ -144,6 +154,7 @@ impl Store {
     pub(super) fn begin(&self) -> Result<(), LedgerFault> {
         match self {
             Self::Sqlite(conn) => sqlite::step(conn, "BEGIN IMMEDIATE"),
+            Self::Postgres(session) => session.begin(),
         }
     }
 
@@ -155,6 +166,7 @@ impl Store {
     pub(super) fn begin_to_look(&self) -> Result<(), LedgerFault> {
         match self {
             Self::Sqlite(conn) => sqlite::step(conn, "BEGIN"),
+            Self::Postgres(session) => session.begin_to_look(),
         }
     }
 
@@ -166,6 +178,20 @@ impl Store {
     pub(super) fn commit(&self) -> Result<(), LedgerFault> {
         match self {
             Self::Sqlite(conn) => sqlite::step(conn, "COMMIT"),
+            Self::Postgres(session) => session.commit(),
+        }
+    }
+
+    /// Ends the open transaction without waiting for a disk, where that frees the ledger for others: then a crash may lose
+    /// it. Where nobody else waits, as [`Store::commit`].
+    ///
+    /// # Errors
+    ///
+    /// A fault of the engine.
+    pub(super) fn commit_lazily(&self) -> Result<(), LedgerFault> {
+        match self {
+            Self::Sqlite(_) => self.commit(),
+            Self::Postgres(session) => session.commit_lazily(),
         }
     }
 
@@ -173,6 +199,7 @@ impl Store {
     pub(super) fn give_up(&self) -> bool {
         match self {
             Self::Sqlite(conn) => conn.is_autocommit() || conn.execute_batch("ROLLBACK").is_ok(),
+            Self::Postgres(session) => session.give_up(),
         }
     }
 
@@ -180,6 +207,7 @@ impl Store {
     pub(super) fn is_in_transaction(&self) -> bool {
         match self {
             Self::Sqlite(conn) => !conn.is_autocommit(),
+            Self::Postgres(session) => session.is_in_transaction(),
         }
     }
 
@@ -191,6 +219,7 @@ impl Store {
     pub(super) fn begin_part(&self) -> Result<(), LedgerFault> {
         match self {
             Self::Sqlite(conn) => sqlite::step(conn, "SAVEPOINT ask"),
+            Self::Postgres(session) => session.begin_part(),
         }
     }
 
@@ -202,6 +231,7 @@ impl Store {
     pub(super) fn end_part(&self) -> Result<(), LedgerFault> {
         match self {
             Self::Sqlite(conn) => sqlite::step(conn, "RELEASE ask"),
+            Self::Postgres(session) => session.end_part(),
         }
     }
 
@@ -216,6 +246,36 @@ impl Store {
                 sqlite::step(conn, "ROLLBACK TO ask")?;
                 sqlite::step(conn, "RELEASE ask")
             }
+            Self::Postgres(session) => session.undo_part(),
+        }
+    }
+
+    /// What the open transaction found when it had the ledger for itself; `None` where nobody else ever has it.
+    pub(super) fn seen(&self) -> Option<Seen> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(session) => session.seen(),
+        }
+    }
+
+    /// Who this vault is in the open transaction, among those that share the ledger; `None` where there is one vault.
+    pub(super) fn tenure(&self) -> Option<Tenure> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(session) => session.tenure(),
+        }
+    }
+
+    /// Whether several vaults may have it open. Then nothing is told before it is committed.
+    pub(super) const fn is_shared(&self) -> bool {
+        matches!(self, Self::Postgres(_))
+    }
+
+    /// Whether nothing more will come of it, so that another has to be opened.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(session) => session.is_lost(),
         }
     }
 
@@ -237,6 +297,7 @@ impl Store {
     pub(super) fn close(self) -> Result<(), LedgerFault> {
         match self {
             Self::Sqlite(conn) => conn.close().map_err(|(_conn, fault)| fault.into()),
+            Self::Postgres(session) => session.close(),
         }
     }
 }

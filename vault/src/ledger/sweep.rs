@@ -10,7 +10,7 @@ use super::rows::{self, Payment};
 use super::states::{EXPIRY_MARGIN_S, RowState};
 use super::store::bound;
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, handle, overdue, prove, tally};
+use super::{Ledger, approval, custody, handle, overdue, prove, tally};
 use crate::failpoint;
 
 impl Ledger {
@@ -24,6 +24,7 @@ impl Ledger {
     /// A fault of the ledger.
     pub fn sweep(&self) -> Result<usize, LedgerFault> {
         self.tell_left_out(Minute::Over);
+        self.give_back_unsigned()?;
         let mut moved: usize = 0;
         loop {
             match self.writer.ask(|tx| due(tx).map(Answer::AtOnce))? {
@@ -44,7 +45,7 @@ pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
         presume_spent(tx, payment, format!("no proof came before {}", Moment(payment.valid_before)))?;
     }
     // A ledger that was set back is shut, and its word that something is only held is an old one.
-    let over = if tx.latched { 0 } else { handle::due(tx)? };
+    let over = if tx.latched { 0 } else { handle::due(tx)?.saturating_add(custody::adopt(tx)?) };
     let moved = found.len().saturating_add(over);
     if moved != 0 {
         failpoint::reach("vault-sweep-uncommitted");

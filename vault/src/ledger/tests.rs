@@ -1,37 +1,85 @@
-//! Tests of the ledger from inside: a real file in a fresh folder, a clock that the test moves by hand.
+//! Tests of the ledger from inside: a real file in a fresh folder or a real database, a clock that the test moves by hand.
 
-mod acquaintance;
-mod approvals;
+mod by_hand;
+mod line_cutter;
+mod server;
+mod world;
+
+/// What every ledger does, whatever keeps it: here on a file.
+#[path = "tests/contract"]
+mod on_a_file {
+    pub(super) mod world {
+        pub(super) use super::super::world::*;
+    }
+
+    pub(super) mod acquaintance;
+    pub(super) mod approvals;
+    pub(super) mod breaker;
+    pub(super) mod breaker_law;
+    pub(super) mod flood;
+    pub(super) mod handles;
+    pub(super) mod limits;
+    pub(super) mod mandates;
+    pub(super) mod prove;
+    pub(super) mod purse;
+    pub(super) mod race;
+    pub(super) mod recall;
+    pub(super) mod repeat;
+    pub(super) mod resume;
+    pub(super) mod settlement;
+    pub(super) mod shut;
+    pub(super) mod sums;
+    pub(super) mod tags;
+    pub(super) mod together;
+    pub(super) mod unresolved;
+    pub(super) mod words;
+}
+
+/// The same, on a server.
+#[path = "tests/contract"]
+mod on_a_server {
+    #[path = "../server_world.rs"]
+    pub(super) mod world;
+
+    pub(super) mod acquaintance;
+    pub(super) mod approvals;
+    pub(super) mod breaker;
+    pub(super) mod breaker_law;
+    pub(super) mod flood;
+    pub(super) mod handles;
+    pub(super) mod limits;
+    pub(super) mod mandates;
+    pub(super) mod prove;
+    pub(super) mod purse;
+    pub(super) mod race;
+    pub(super) mod recall;
+    pub(super) mod repeat;
+    pub(super) mod resume;
+    pub(super) mod settlement;
+    pub(super) mod shut;
+    pub(super) mod sums;
+    pub(super) mod tags;
+    pub(super) mod together;
+    pub(super) mod unresolved;
+    pub(super) mod words;
+}
+
 mod backups;
-mod breaker;
-mod breaker_law;
 mod checkpoints;
 mod crash;
 mod disk;
 mod exports;
 mod files;
-mod flood;
 mod growth;
-mod handles;
-mod limits;
 mod living;
-mod mandates;
-mod prove;
-mod purse;
-mod race;
-mod recall;
+mod on_disk;
+mod outage;
 mod recoveries;
-mod repeat;
-mod resume;
+mod server_rights;
 mod set_back;
-mod settlement;
-mod shut;
+mod shared;
+mod shares;
+mod shares_center;
 mod sim;
-mod sums;
-mod tags;
 mod tamper;
-mod together;
-mod unresolved;
 mod upgrade;
-mod words;
-mod world;

@@ -6,6 +6,10 @@
 //! a report), is answered at once; its writing goes to the disk with the next commit, at the latest
 //! 50 ms later. What has to outlive the process but not a power cut (a signature) is answered between the commit and the
 //! wait for the disk. When either fails, everyone who waits hears so, and the ledger latches.
+//!
+//! Where the ledger is on a server, nothing at all is answered before its commit, which comes as soon as no further ask is
+//! there, because others wait for their turn; only what has to be durable waits for the server's disk. When the server is
+//! lost, everyone who waits hears that, nothing latches, and the next ask looks for it again.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +24,9 @@ use super::fault::LedgerFault;
 use super::latch::Latch;
 use super::mark::Mark;
 use super::open::{self, LedgerPlace};
+use super::postgres::ServerTime;
 use super::purse::Purse;
+use super::share::Shares;
 use super::store::Store;
 use crate::clock::LedgerClock;
 
@@ -49,6 +55,8 @@ pub(super) struct Tx<'c> {
     pub(super) latched: bool,
     /// What the wallet holds.
     pub(super) purse: &'c Purse,
+    /// What may be counted here of limits that vaults split.
+    pub(super) shares: &'c Shares,
 }
 
 impl Tx<'_> {
@@ -64,6 +72,9 @@ pub(super) struct Shared {
     pub(super) clock: LedgerClock,
     pub(super) latch: Latch,
     pub(super) purse: Purse,
+    pub(super) shares: Shares,
+    /// The clock of the server that the ledger is on, where that is the ledger's.
+    pub(super) server: Option<Arc<ServerTime>>,
 }
 
 /// The writer's front: gives it work from any thread.

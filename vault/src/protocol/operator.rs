@@ -263,6 +263,18 @@ pub struct OperatorWelcome {
     pub payer: Option<Address>,
 }
 
+/// One vault's dealings with the center of shares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharesView {
+    /// Where the center is.
+    pub center: String,
+    /// How many parts are held at this moment.
+    pub parts: usize,
+    /// What stood in the way when it was last asked.
+    pub trouble: Option<String>,
+}
+
 /// How everything stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -293,6 +305,8 @@ pub struct OperatorStatus {
     /// The chains that the rules have asked.
     #[serde(default)]
     pub chains: Vec<ChainView>,
+    /// How it stands with this vault's parts of the limits, where vaults split them.
+    pub shares: Option<SharesView>,
     /// How many purchases wait for a person.
     pub approvals_waiting: u32,
     /// The secrets that the rules in force name and that are not stored.

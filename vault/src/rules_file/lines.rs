@@ -91,6 +91,12 @@ impl<'t> Lines<'t> {
         Place { key: format!("{}.{key}", table.name()), line: at.map(|at| super::line_of(self.text, at)) }
     }
 
+    /// Where a key stands that is in no table.
+    #[must_use]
+    pub fn root(&self, key: &str) -> Place {
+        Place { key: key.to_owned(), line: self.header(key) }
+    }
+
     /// Like [`Lines::place`], but the line of `item` where the value is a list that holds it.
     ///
     /// Letter case is not compared: addresses have several spellings.
@@ -182,6 +188,7 @@ impl<'t> Lines<'t> {
             }
             Fault::Proxy(_) => self.place(Table::Network, "proxy").line,
             Fault::IdleProxySecret => self.place(Table::Network, "proxy_secret").line,
+            Fault::SharesOfOne => self.header("shares"),
             Fault::ExtraCaFile(_) => self.place(Table::Network, "extra_ca").line,
             Fault::IdleChain(chain) => self.chain(chain, "network"),
             Fault::Endpoints(chain) => self.chain(chain, "rpc"),

@@ -45,7 +45,7 @@ impl Ledger {
     /// [`LedgerFault::Books`] with the first thing that does not fit, or a fault of the storage.
     pub fn look(&self) -> Result<Looked, LedgerFault> {
         self.flush()?;
-        let conn = Store::Sqlite(open::open_for_reading(&self.place)?);
+        let conn = open::open_to_read(&self.place)?;
         conn.begin_to_look()?;
         if meta::read(&conn)?.head.seq <= FEW_EVENTS {
             return everything(&conn, Kept::default(), &mut |_progress| ()).map(|books| Looked::Whole(Box::new(books)));

@@ -90,6 +90,8 @@ pub(in crate::ledger) enum Cell<'r> {
 pub(in crate::ledger) enum Row<'r> {
     /// Of SQLite.
     Sqlite(&'r rusqlite::Row<'r>),
+    /// Of a server.
+    Postgres(&'r bursar_postgres::Row),
 }
 
 impl Row<'_> {
@@ -110,6 +112,11 @@ impl Row<'_> {
     pub(in crate::ledger) fn cell(&self, column: usize) -> Result<Cell<'_>, LedgerFault> {
         match self {
             Self::Sqlite(row) => super::sqlite::cell(row, column),
+            Self::Postgres(row) => Ok(match row.cell(column)? {
+                bursar_postgres::Cell::Null => Cell::Null,
+                bursar_postgres::Cell::Number(number) => Cell::Number(number),
+                bursar_postgres::Cell::Text(text) => Cell::Text(text),
+            }),
         }
     }
 
@@ -117,6 +124,7 @@ impl Row<'_> {
     pub(in crate::ledger) fn width(&self) -> usize {
         match self {
             Self::Sqlite(row) => row.as_ref().column_count(),
+            Self::Postgres(row) => row.width(),
         }
     }
 }

@@ -19,11 +19,12 @@ use bursar_policy::site::Site;
 use bursar_policy::terms::Terms;
 use tempfile::TempDir;
 
+use super::server::Database;
 use crate::blank::{Blank, Piece};
 use crate::clock::TimeSource;
 use crate::ledger::{
     Ask, Claim, ClaimGuard, Counted, Drawn, Held, KeyFile, Ledger, LedgerPlace, Prepared, Redeemed, Redeemer,
-    Reservation, SessionOpened,
+    Reservation, ServerPlace, SessionOpened,
 };
 use crate::protocol::{ContentRef, Delivery, Receipt, Report, SettlementClaim, Signed};
 
@@ -91,6 +92,7 @@ impl TimeSource for Fake {
 /// Everything a test needs.
 pub(super) struct World {
     pub(super) dir: TempDir,
+    pub(super) server: Option<Database>,
     pub(super) time: Fake,
     pub(super) rules: Arc<Rules>,
     pub(super) session: SessionId,
@@ -121,7 +123,16 @@ pub(super) fn rules_with(payment: &str, tables: &str) -> Arc<Rules> {
 }
 
 pub(super) fn place(dir: &Path) -> LedgerPlace {
-    LedgerPlace { file: dir.join("ledger.sqlite"), lock: dir.join("ledger.lock"), setting: Setting::Sandbox }
+    LedgerPlace {
+        file: dir.join("ledger.sqlite"),
+        lock: dir.join("ledger.lock"),
+        setting: Setting::Sandbox,
+        server: None,
+    }
+}
+
+fn place_of(dir: &Path, server: Option<&Database>) -> LedgerPlace {
+    LedgerPlace { server: server.map(Database::place), ..place(dir) }
 }
 
 pub(super) fn money(text: &str) -> Money {
@@ -165,15 +176,30 @@ impl World {
 
     /// [`World::new`] whose session is for what `mandate` says.
     pub(super) fn with_mandate(limits: &str, budget: &str, mandate: Option<Mandate>) -> Self {
+        Self::begin(None, limits, budget, mandate)
+    }
+
+    /// [`World::new`] without limits, of a ledger with this id.
+    pub(super) fn called(id: [u8; 16], budget: &str) -> Self {
+        Self::begin_as(id, None, "", budget, None)
+    }
+
+    /// The same on a server, or on a file where there is none.
+    pub(super) fn begin(server: Option<Database>, limits: &str, budget: &str, mandate: Option<Mandate>) -> Self {
+        Self::begin_as([7; 16], server, limits, budget, mandate)
+    }
+
+    fn begin_as(id: [u8; 16], server: Option<Database>, limits: &str, budget: &str, mandate: Option<Mandate>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let time = Fake::new();
-        Ledger::create(&place(dir.path()), KeyFile::Absent, [7; 16], Box::new(time.clone())).unwrap();
-        let ledger = Ledger::open(&place(dir.path()), Box::new(time.clone())).unwrap();
+        let place = place_of(dir.path(), server.as_ref());
+        Ledger::create(&place, KeyFile::Absent, id, Box::new(time.clone())).unwrap();
+        let ledger = Ledger::open(&place, Box::new(time.clone())).unwrap();
         let session = SessionId::from_random([1; 16]);
         let opened =
             ledger.open_session(session.clone(), SessionName::default(), money(budget), 31_536_000, mandate).unwrap();
         assert!(matches!(opened, SessionOpened::Opened(_)), "{opened:?}");
-        Self { dir, time, rules: rules(limits), session, ledger: Some(ledger), drawn: AtomicU64::new(0) }
+        Self { dir, server, time, rules: rules(limits), session, ledger: Some(ledger), drawn: AtomicU64::new(0) }
     }
 
     pub(super) fn ledger(&self) -> &Ledger {
@@ -187,7 +213,29 @@ impl World {
 
     pub(super) fn reopen(&mut self) {
         self.close();
-        self.ledger = Some(Ledger::open(&place(self.dir.path()), Box::new(self.time.clone())).unwrap());
+        self.ledger = Some(Ledger::open(&self.place(), Box::new(self.time.clone())).unwrap());
+    }
+
+    /// Another vault on the same ledger, reached as `place` says.
+    pub(super) fn beside(&self, server: ServerPlace) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let place = LedgerPlace { server: Some(server), ..place(dir.path()) };
+        let ledger = Ledger::open(&place, Box::new(self.time.clone())).unwrap();
+        Self {
+            dir,
+            server: self.server.clone(),
+            time: self.time.clone(),
+            rules: Arc::clone(&self.rules),
+            session: self.session.clone(),
+            ledger: Some(ledger),
+            // Ids are drawn apart from those of the first.
+            drawn: AtomicU64::new(1 << 32),
+        }
+    }
+
+    /// Where its ledger is, for a vault that begins now.
+    pub(super) fn place(&self) -> LedgerPlace {
+        place_of(self.dir.path(), self.server.as_ref())
     }
 
     /// An ask with a fresh id and nonce.

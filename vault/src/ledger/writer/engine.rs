@@ -22,6 +22,9 @@ const BATCH_MAX: usize = 64;
 /// How long a write that nobody waits for may stay off the disk, in milliseconds.
 const LAZY_MS: u64 = 50;
 
+/// How long a server that was not there is not looked for again: everybody who asks meanwhile hears so at once.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
+
 /// The thread's own side.
 pub(super) struct Engine {
     place: LedgerPlace,
@@ -37,6 +40,8 @@ pub(super) struct Engine {
     to_disk: Vec<Tell>,
     unsynced: Option<Unsynced>,
     mark: Mark,
+    /// Why the server was not reached, and until when it is not looked for again.
+    unreached: Option<(LedgerFault, Instant)>,
 }
 
 /// The transaction that is open.
@@ -81,6 +86,7 @@ impl Engine {
             to_disk: Vec::new(),
             unsynced: None,
             mark,
+            unreached: None,
         }
     }
 
@@ -150,17 +156,18 @@ impl Engine {
     }
 
     fn work(&mut self, work: Work) {
-        let reading = self.shared.clock.read();
-        let shut_now = match reading.trust {
-            Trust::Steady => false,
-            Trust::Jumped(jump) => self.shared.latch.shut(jump.to_string()),
-        };
+        let (mut now_s, mut shut_now) = self.look_at_the_clock();
         if let Err(fault) = self.begin() {
             // A foreign lock is met here and never at the commit: a transaction that has begun holds the only one.
             if fault.latches() {
                 self.fail(&fault);
             }
             return refuse(work, fault);
+        }
+        if self.shared.server.is_some() {
+            // Only now it is known what the server's clock says.
+            let (seen_s, shut_since) = self.look_at_the_clock();
+            (now_s, shut_now) = (seen_s, shut_now || shut_since);
         }
         if let Some(open) = &mut self.open {
             open.asks = open.asks.saturating_add(1);
@@ -171,26 +178,89 @@ impl Engine {
             return refuse(work, LedgerFault::Storage { detail });
         };
         let latched = self.shared.latch.reason().is_some();
-        let tx = Tx { conn, now_s: reading.now_s, latched, purse: &self.shared.purse };
-        match do_one(conn, &tx, work) {
-            Ok(Step { tell, fate: Fate::AtOnce }) => tell(Ok(())),
-            Ok(Step { tell, fate: Fate::AfterCommit }) => self.to_commit.push(tell),
-            Ok(Step { tell, fate: Fate::Durable }) => self.to_disk.push(tell),
-            Ok(Step { tell, fate: Fate::Failed(fault) }) => {
+        let tx = Tx { conn, now_s, latched, purse: &self.shared.purse, shares: &self.shared.shares };
+        let is_shared = conn.is_shared();
+        let (Step { tell, fate }, broken) = do_one(conn, &tx, work);
+        match fate {
+            Fate::AtOnce if !is_shared => tell(Ok(())),
+            Fate::AtOnce | Fate::AfterCommit => self.to_commit.push(tell),
+            Fate::Durable => self.to_disk.push(tell),
+            Fate::Failed(fault) => {
                 // Whoever hears of the fault finds the latch shut already.
-                if fault.latches() {
-                    self.fail(&fault);
+                match broken {
+                    Some(broken) => self.fail_or_abandon(&broken),
+                    None if fault.latches() => self.fail(&fault),
+                    None if self.is_lost() => self.abandon(&fault),
+                    None => {}
                 }
                 tell(Err(fault));
             }
-            Err(fault) => self.fail(&fault),
         }
     }
 
+    /// Ledger time, and whether payments are shut since now because of it.
+    fn look_at_the_clock(&self) -> (u64, bool) {
+        let reading = self.shared.clock.read();
+        match reading.trust {
+            Trust::Steady => (reading.now_s, false),
+            Trust::Jumped(jump) => (reading.now_s, self.shared.latch.shut(jump.to_string())),
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        self.conn.as_ref().is_none_or(Store::is_lost)
+    }
+
+    /// A line to the server in the place of one that was lost; a file has none.
+    fn reconnect(&mut self) -> Result<(), LedgerFault> {
+        if self.conn.as_ref().is_some_and(|conn| !conn.is_lost()) || self.place.server.is_none() {
+            return Ok(());
+        }
+        self.conn = None;
+        if let Some((fault, until)) = &self.unreached
+            && Instant::now() < *until
+        {
+            return Err(fault.clone());
+        }
+        match open::open(&self.place, Pages::OfAFewEvents) {
+            Ok(conn) => {
+                self.unreached = None;
+                self.hold_against_the_mark(&conn)?;
+                self.conn = Some(conn);
+                Ok(())
+            }
+            Err(fault) => {
+                tracing::warn!(%fault, "the ledger's server is not there");
+                let until = Instant::now().checked_add(RECONNECT_PAUSE);
+                self.unreached = until.map(|until| (fault.clone(), until));
+                Err(fault)
+            }
+        }
+    }
+
+    /// Whatever answers now may be another server than before, or one that was put back: it has to be the same ledger, and
+    /// everything that was committed has to be in it.
+    fn hold_against_the_mark(&mut self, conn: &Store) -> Result<(), LedgerFault> {
+        let found = meta::read(conn)?;
+        if found.ledger_id != self.mark.ledger_id() {
+            return Err(LedgerFault::Server {
+                detail: "another ledger answers there now; check where it leads".to_owned(),
+            });
+        }
+        if let Some(reason) = self.mark.hold(conn, &found.head)? {
+            self.shared.latch.shut(reason.to_owned());
+        }
+        Ok(())
+    }
+
     fn begin(&mut self) -> Result<(), LedgerFault> {
+        if self.open.is_none() {
+            self.reconnect()?;
+        }
         let (Some(conn), None) = (&self.conn, &self.open) else {
             return Ok(());
         };
+        let changes_before = conn.changes();
         if let Err(fault) = conn.begin() {
             // A file that cannot be written can still be read, and what was bought already is still to be told.
             if self.shared.latch.reason().is_none() {
@@ -198,12 +268,16 @@ impl Engine {
             }
             conn.begin_to_look()?;
         }
-        self.open = Some(Open {
-            asks: 0,
-            on_disk_by: Instant::now().checked_add(Duration::from_millis(LAZY_MS)),
-            changes_before: conn.changes(),
-            must_write: false,
-        });
+        if let Some(seen) = conn.seen() {
+            if let Some(time) = &self.shared.server {
+                time.see(seen.now_s);
+            }
+            self.shared.clock.not_before(seen.recorded_s);
+            self.shared.latch.follow(seen.latched);
+        }
+        // On a server others wait for their turn, so a commit is not put off.
+        let lazy = (!conn.is_shared()).then(|| Instant::now().checked_add(Duration::from_millis(LAZY_MS)));
+        self.open = Some(Open { asks: 0, on_disk_by: lazy.flatten(), changes_before, must_write: false });
         Ok(())
     }
 
@@ -222,20 +296,47 @@ impl Engine {
             return;
         };
         let dirty = self.is_dirty(open);
+        let is_durable = !self.to_disk.is_empty() || open.must_write || !conn.is_shared();
         let sealed = if dirty { seal(conn, &self.shared).map(Some) } else { Ok(None) };
-        match sealed.and_then(|head| conn.commit().map(|()| head)) {
-            Err(fault) => self.fail(&fault),
+        let committed = if is_durable { Store::commit } else { Store::commit_lazily };
+        match sealed.and_then(|head| committed(conn).map(|()| head)) {
+            Err(fault) => self.fail_or_abandon(&fault),
             Ok(head) => {
                 if let Some(head) = head {
                     self.shared.latch.mark_written();
                     let by = self.on_disk_by();
-                    self.unsynced = Some(Unsynced { by, head });
+                    match conn.is_shared() {
+                        false => self.unsynced = Some(Unsynced { by, head }),
+                        // A server was waited for in the commit, or not at all: what its crash may lose is no mark.
+                        true if is_durable => self.mark.passed(&head),
+                        true => {}
+                    }
                 }
                 self.open = None;
                 for tell in self.to_commit.drain(..) {
                     tell(Ok(()));
                 }
             }
+        }
+    }
+
+    /// A server that went away or said no is no reason to shut the ledger for good, and a file that did is.
+    fn fail_or_abandon(&mut self, fault: &LedgerFault) {
+        if fault.latches() || self.place.server.is_none() {
+            self.fail(fault);
+        } else {
+            self.abandon(fault);
+        }
+    }
+
+    /// Gives up what is open and tells everyone who waited. Whether it was committed may not be known.
+    fn abandon(&mut self, fault: &LedgerFault) {
+        self.open = None;
+        if self.conn.as_ref().is_some_and(|conn| !conn.give_up()) {
+            self.conn = None;
+        }
+        for tell in self.to_commit.drain(..).chain(self.to_disk.drain(..)) {
+            tell(Err(fault.clone()));
         }
     }
 
@@ -294,7 +395,9 @@ impl Engine {
         self.unsynced = None;
         self.journal.forget();
         let conn = open::open(&self.place, Pages::All)?;
-        let checked = audit::everything(&conn, Kept::default(), &mut |_progress| ());
+        let looked = conn.begin_to_look();
+        let checked = looked.and_then(|()| audit::everything(&conn, Kept::default(), &mut |_progress| ()));
+        conn.give_up();
         let conn = self.conn.insert(conn);
         checked?;
         let jumped = self.shared.clock.read().trust != Trust::Steady;
@@ -303,7 +406,8 @@ impl Engine {
         if let Some(set_back) = self.mark.set_back() {
             // What was paid out of sessions since, and for handles, is not known: a person opens new ones, knowing that.
             let now_s = self.shared.clock.read().now_s;
-            let tx = Tx { conn: &transaction, now_s, latched: true, purse: &self.shared.purse };
+            let tx =
+                Tx { conn: &transaction, now_s, latched: true, purse: &self.shared.purse, shares: &self.shared.shares };
             handle::presume_redeemed(&tx)?;
             session::close_every(&tx, &format!("the ledger was accepted although {set_back}"))?;
         }
@@ -327,7 +431,10 @@ fn unlatch(conn: &Store, shared: &Shared, confirmed: Option<Confirmed>) -> Resul
         if to_s < from_s {
             approval::clock_set_back(conn, to_s)?;
             // Those that were drawn in the mistaken future would keep their money aside until it comes.
-            handle::end_every(&Tx { conn, now_s, latched: true, purse: &shared.purse }, "the clock was set back")?;
+            handle::end_every(
+                &Tx { conn, now_s, latched: true, purse: &shared.purse, shares: &shared.shares },
+                "the clock was set back",
+            )?;
         }
     }
     meta::set_latched(conn, None)?;
@@ -344,16 +451,26 @@ fn seal(conn: &Store, shared: &Shared) -> Result<Head, LedgerFault> {
     meta::stamp(conn, &shared.clock.memory())
 }
 
-/// Does one piece of work in a savepoint.
-fn do_one(conn: &Store, tx: &Tx<'_>, work: Work) -> Result<Step, LedgerFault> {
-    conn.begin_part()?;
-    let step = work(Ok(tx));
-    if !matches!(step.fate, Fate::Failed(_)) {
-        conn.end_part()?;
-    } else if conn.is_in_transaction() {
-        conn.undo_part()?;
+/// Does one piece of work in a part of the transaction. What became of it, and why the transaction has to be given up, if it
+/// has.
+fn do_one(conn: &Store, tx: &Tx<'_>, work: Work) -> (Step, Option<LedgerFault>) {
+    if let Err(fault) = conn.begin_part() {
+        let Step { tell, .. } = work(Err(fault.clone()));
+        return (Step { tell, fate: Fate::Failed(fault.clone()) }, Some(fault));
     }
-    Ok(step)
+    let step = work(Ok(tx));
+    let ended = match step.fate {
+        Fate::AtOnce | Fate::AfterCommit | Fate::Durable => conn.end_part(),
+        Fate::Failed(_) if conn.is_in_transaction() => conn.undo_part(),
+        Fate::Failed(_) => Ok(()),
+    };
+    match (ended, step) {
+        (Ok(()), step) => (step, None),
+        (Err(fault), Step { tell, fate: Fate::Failed(first) }) => {
+            (Step { tell, fate: Fate::Failed(first) }, Some(fault))
+        }
+        (Err(fault), Step { tell, .. }) => (Step { tell, fate: Fate::Failed(fault.clone()) }, Some(fault)),
+    }
 }
 
 fn refuse(work: Work, fault: LedgerFault) {

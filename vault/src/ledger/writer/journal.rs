@@ -34,14 +34,14 @@ impl Journal {
         self.file = None;
     }
 
-    /// Waits until everything that was committed in `store` is on the disk. A connection that is set to wait for nothing
+    /// Waits until everything that was committed in `store` is on the disk. A server waits in its commits. A connection that is set to wait for nothing
     /// (`synchronous = OFF`, which only tests of something else do) is not waited for.
     ///
     /// # Errors
     ///
     /// What the file system says; then nobody knows what is on the disk.
     pub(super) fn sync(&mut self, store: &Store) -> Result<(), LedgerFault> {
-        if schema::pragma(store.file()?, "synchronous")? == "0" {
+        if store.is_shared() || schema::pragma(store.file()?, "synchronous")? == "0" {
             return Ok(());
         }
         let file = match &mut self.file {

@@ -2,7 +2,6 @@
 
 use bursar_policy::quoted::Quoted;
 use bursar_policy::refusal::Refusal;
-use rusqlite::Connection;
 
 use super::world::{CENT, World, errand, money};
 use crate::ledger::{DETAIL_MAX_BYTES, Price, REFUSED_A_MINUTE_MAX, Source};
@@ -99,7 +98,7 @@ fn whatever_is_refused_takes_a_bounded_part_of_the_disk() {
     let sought = Sought { amount: why.clone(), asset: why.clone(), network: why.clone(), payee: why.clone() };
     let sought = vec![sought; 500];
     let reasons = vec![Refusal::TermsTooLarge { why }; 500];
-    let before = bytes(&world);
+    let before = world.by_hand().bytes();
     for _ in 0..5000 {
         world.ledger().note_refused(Source::Serve, None, &errand("a"), Price::Said(&sought), &reasons);
     }
@@ -108,13 +107,8 @@ fn whatever_is_refused_takes_a_bounded_part_of_the_disk() {
     let written: Vec<&LogEntry> = log.iter().filter(|entry| entry.kind == "refused").collect();
     assert_eq!(written.len(), 600);
     assert!(written.iter().all(|entry| entry.detail.len() <= DETAIL_MAX_BYTES));
-    let grown = bytes(&world) - before;
+    let grown = world.by_hand().bytes() - before;
     assert!(grown < 600 * 2 * 16 * 1024, "600 events took {grown} bytes of file and journal");
-}
-
-fn bytes(world: &World) -> u64 {
-    let files = std::fs::read_dir(world.dir.path()).unwrap();
-    files.map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
 }
 
 #[test]
@@ -163,12 +157,10 @@ fn a_refusal_tells_what_was_asked_and_whose_word_that_is() {
 #[test]
 fn a_refusal_reaches_the_disk_by_itself() {
     let world = World::new("", "10 USD");
-    let reader = Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
-    let count =
-        || reader.query_row("SELECT count(*) FROM event WHERE kind = 'refused'", [], |row| row.get::<_, u32>(0));
+    let other = world.by_hand();
     refuse(&world, 3);
     let begun = std::time::Instant::now();
-    while count().unwrap() < 3 {
+    while other.events("refused") < 3 {
         assert!(begun.elapsed().as_secs() < 20, "nothing came");
         std::thread::yield_now();
     }

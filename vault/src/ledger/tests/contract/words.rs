@@ -2,22 +2,13 @@
 
 use bursar_policy::chain::Address;
 use bursar_policy::terms::Terms;
-use rusqlite::Connection;
 
 use super::approvals::{asked, world};
-use super::tamper::forge;
 use super::world::{CENT, START, World, errand, errand_at, money, rules_with, terms};
 use crate::ledger::{Claim, LedgerFault};
 use crate::protocol::ApprovalState;
 
 const OTHER: Address = Address::from_bytes([0x33; 20]);
-
-fn file(world: &World) -> Connection {
-    world.ledger().flush().unwrap();
-    let conn = Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
-    conn.execute_batch("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON").unwrap();
-    conn
-}
 
 fn assert_found(world: &World, what: &str) {
     let found = world.ledger().verify();
@@ -131,9 +122,8 @@ fn a_yes_that_no_person_gave_is_found_and_buys_nothing() {
         world.says_yes(&world.asks(errand("yes"), 3 * CENT));
         world.asks(errand("open"), 3 * CENT);
         world.ledger().verify().unwrap();
-        let conn = file(&world);
-        forge(&conn, triggers, &sql);
-        drop(conn);
+        world.ledger().flush().unwrap();
+        world.by_hand().forge(triggers, &sql);
         assert_found(&world, what);
         let path = if what.contains("longer") { "yes" } else { "open" };
         let guard = world.new_claim(errand(path));

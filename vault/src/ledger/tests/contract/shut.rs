@@ -32,89 +32,22 @@ fn a_freeze_stops_new_payments_between_claim_and_count_and_over_a_restart() {
     assert_eq!((kinds["frozen"], kinds["thawed"]), (1, 1));
 }
 
-/// Lets the file grow no further, so that the next commit that needs a page fails.
-fn fill(world: &World) {
-    let filled = world.ledger().writer.ask(|tx| {
-        let pages: i64 = tx.conn.file()?.query_row("PRAGMA page_count", [], |row| row.get(0))?;
-        tx.conn.file()?.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_row| Ok(()))?;
-        Ok(crate::ledger::Answer::AtOnce(()))
-    });
-    filled.unwrap();
-}
-
-#[test]
-fn a_full_disk_latches_until_a_person_looks_and_loses_nothing() {
-    let world = World::new("", "1000 USD");
-    let first = world.buy(errand("first"), CENT);
-    fill(&world);
-    let mut bought = 1;
-    let fault = loop {
-        let guard = match world.claim(errand(&format!("n-{bought}"))) {
-            Claim::New(guard) => guard,
-            other => panic!("{other:?}"),
-        };
-        let mut ask = world.ask(terms(CENT));
-        ask.envelope = "x".repeat(60_000);
-        match world.ledger().authorize(guard, ask, &world.rules) {
-            Ok(Counted::Yes(_)) => bought += 1,
-            Ok(other) => panic!("{other:?}"),
-            Err(fault) => break fault,
-        }
-        assert!(bought < 100, "the limit on pages has no effect");
-    };
-    assert!(matches!(fault, LedgerFault::Storage { .. }), "{fault:?}");
-    assert!(world.ledger().latched().is_some());
-    assert_eq!(refused(world.claim(errand("later"))), [Refusal::LedgerLatched]);
-    assert!(matches!(world.claim(errand("first")), Claim::Repeat(past) if past.receipt.payment == first.payment));
-    let overview = world.ledger().overview(Some(&world.session), &world.rules).unwrap();
-    assert!(overview.latched.is_some());
-    let spent = overview.session.unwrap().spent;
-    assert_eq!(spent.atto(), u128::try_from(bought).unwrap() * 10_u128.pow(16), "what failed is not half there");
-    world.ledger().unlatch().unwrap();
-    assert_eq!(world.ledger().latched(), None);
-    world.buy(errand("later"), CENT);
-    world.ledger().verify().unwrap();
-    assert_eq!(world.kinds()["unlatched"], 1);
-}
-
 #[test]
 fn a_lock_of_somebody_else_refuses_the_ask_of_that_moment_and_nothing_else() {
     let world = World::new("", "10 USD");
     let guard = world.new_claim(errand("a"));
     world.ledger().flush().unwrap();
-    let other = rusqlite::Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = world.by_hand();
+    other.lock();
     let refused = world.ledger().authorize(guard, world.ask(terms(CENT)), &world.rules);
     assert!(matches!(refused, Err(LedgerFault::Busy)), "{refused:?}");
     assert_eq!(LedgerFault::Busy.code(), "ledger_busy");
     assert_eq!(world.ledger().latched(), None);
-    other.execute_batch("COMMIT").unwrap();
+    other.unlock();
     assert_eq!(world.spent(), money("0.00 USD"));
     world.buy(errand("a"), CENT);
     assert_eq!(world.kinds().get("latched"), None);
     world.ledger().verify().unwrap();
-}
-
-#[test]
-fn a_file_that_can_no_longer_be_written_latches_in_memory_alone() {
-    let mut world = World::new("", "10 USD");
-    let exposed = world.authorize(errand("a"), CENT).unwrap();
-    let read_only = world.ledger().writer.ask(|tx| {
-        tx.conn.file()?.pragma_update(None, "query_only", "ON")?;
-        Ok(crate::ledger::Answer::AtOnce(()))
-    });
-    read_only.unwrap();
-    let fault = world.ledger().store_signature(&exposed, &super::world::signature()).unwrap_err();
-    assert!(matches!(fault, LedgerFault::Storage { .. }), "{fault:?}");
-    assert!(world.ledger().latched().is_some());
-    drop(exposed);
-    assert!(matches!(world.claim(errand("a")), Claim::Repeat(past) if past.receipt.outcome == "unresolved"));
-    assert_eq!(world.ledger().log(1, None).unwrap()[0].kind, "exposed", "the disk does not know of the latch");
-    world.ledger().unlatch().unwrap();
-    world.buy(errand("b"), CENT);
-    world.reopen();
-    assert_eq!(world.spent(), money("0.02 USD"), "what was exposed counts");
-    assert_eq!(world.ledger().latched(), None);
 }
 
 #[test]
@@ -141,9 +74,7 @@ fn a_latch_does_not_open_on_books_that_do_not_balance() {
     world.buy(errand("a"), CENT);
     world.ledger().latch("a suspicion");
     world.ledger().flush().unwrap();
-    let other = rusqlite::Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
-    other.execute("UPDATE tally SET pending_count = 5 WHERE key = 'all|*'", []).unwrap();
-    drop(other);
+    world.by_hand().run("UPDATE tally SET pending_count = 5 WHERE key = 'all|*'");
     let refused = world.ledger().unlatch();
     assert!(matches!(refused, Err(LedgerFault::Books { .. })), "{refused:?}");
     assert!(world.ledger().latched().is_some());

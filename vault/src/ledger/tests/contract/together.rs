@@ -1,6 +1,5 @@
 //! The writer: asks that share a commit, and each of them failing alone.
 
-use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
@@ -9,17 +8,17 @@ use crate::ledger::store::bound;
 use crate::ledger::writer::Tx;
 use crate::ledger::{Answer, Event, EventKind, LedgerFault};
 
-fn note(words: &'static str) -> Event {
+pub(in crate::ledger::tests) fn note(words: &'static str) -> Event {
     Event::new(EventKind::Note, words)
 }
 
-fn words(world: &World) -> Vec<String> {
+pub(in crate::ledger::tests) fn words(world: &World) -> Vec<String> {
     let log = world.ledger().log(500, Some(0)).unwrap();
     log.into_iter().filter(|entry| entry.kind == "note").map(|entry| entry.detail).collect()
 }
 
 /// Asks for `work` and has `then` follow it in the same transaction; the answer to the first.
-fn followed_by<F, G>(world: &World, work: F, then: G) -> Result<(), LedgerFault>
+pub(in crate::ledger::tests) fn followed_by<F, G>(world: &World, work: F, then: G) -> Result<(), LedgerFault>
 where
     F: FnOnce(&Tx<'_>) -> Result<Answer<()>, LedgerFault> + Send + 'static,
     G: FnOnce(&Tx<'_>) -> Result<(), LedgerFault> + Send + 'static,
@@ -60,32 +59,9 @@ fn one_that_fails_takes_nobody_along() {
 }
 
 #[test]
-fn when_the_commit_fails_everyone_who_waits_for_it_hears_so() {
-    let world = World::new("", "1 USD");
-    let innocent = followed_by(
-        &world,
-        |tx| tx.event(&note("innocent")).map(Answer::Durable),
-        |tx| {
-            // A broken reference that SQLite looks at in the commit and not before.
-            tx.conn.file()?.execute_batch("PRAGMA defer_foreign_keys = ON")?;
-            tx.conn.execute(
-                "INSERT INTO purchase (session, purchase_id, subject, bound_s) VALUES ('nobody', 'x', ?1, 0)",
-                bound!["0".repeat(64)],
-            )?;
-            Ok(())
-        },
-    );
-    assert!(innocent.is_err(), "its commit failed");
-    assert_eq!(words(&world), Vec::<String>::new(), "nothing of it is there");
-    assert!(world.ledger().latched().is_some(), "a commit that fails is a storage fault");
-    world.ledger().unlatch().unwrap();
-    world.ledger().verify().unwrap();
-}
-
-#[test]
 fn a_stream_of_asks_that_nobody_waits_for_does_not_hold_up_one_that_waits() {
     let world = World::new("", "1 USD");
-    let file = world.dir.path().join("ledger.sqlite");
+    let other = world.by_hand();
     let (started, has_started) = mpsc::channel();
     let (go, may_go) = mpsc::channel::<()>();
     let (saw, seen) = mpsc::channel();
@@ -103,7 +79,7 @@ fn a_stream_of_asks_that_nobody_waits_for_does_not_hold_up_one_that_waits() {
         }
         // Still the same stream, without a gap; and by now the one that waits is on the disk.
         world.ledger().writer.tell(move |_tx| {
-            saw.send(committed(&file)).unwrap();
+            saw.send(other.events("note")).unwrap();
             Ok(())
         });
         go.send(()).unwrap();
@@ -140,15 +116,9 @@ fn what_nobody_waits_for_is_there_after_an_orderly_end() {
     world.ledger().verify().unwrap();
 }
 
-/// Notes on the disk, as another connection sees them.
-fn committed(file: &Path) -> i64 {
-    let other = rusqlite::Connection::open(file).unwrap();
-    other.query_row("SELECT count(*) FROM event WHERE kind = 'note'", [], |row| row.get(0)).unwrap()
-}
-
 /// Has the writer do `work` and, in the same transaction after it, nothing until the returned sender is dropped. Comes
 /// back when the writer is at that nothing.
-fn then_busy<'s, 'e, F>(
+pub(in crate::ledger::tests) fn then_busy<'s, 'e, F>(
     scope: &'s thread::Scope<'s, 'e>,
     world: &'e World,
     work: F,
@@ -181,28 +151,14 @@ where
 #[test]
 fn a_durable_ask_is_answered_after_the_commit() {
     let world = World::new("", "1 USD");
-    let file = world.dir.path().join("ledger.sqlite");
+    let other = world.by_hand();
     thread::scope(|scope| {
         let (asked, free) = then_busy(scope, &world, |tx| tx.event(&note("durable")).map(Answer::Durable));
-        assert_eq!(committed(&file), 0);
+        assert_eq!(other.events("note"), 0);
         assert!(!asked.is_finished(), "answered before the commit");
         drop(free);
         assert_eq!(asked.join().unwrap(), Ok(()));
-        assert_eq!(committed(&file), 1);
-    });
-}
-
-#[test]
-fn what_nobody_waits_for_is_answered_before_the_commit() {
-    let world = World::new("", "1 USD");
-    let file = world.dir.path().join("ledger.sqlite");
-    thread::scope(|scope| {
-        let (asked, free) = then_busy(scope, &world, |tx| tx.event(&note("lazy")).map(Answer::AtOnce));
-        assert_eq!(asked.join().unwrap(), Ok(()));
-        assert_eq!(committed(&file), 0);
-        drop(free);
-        world.ledger().flush().unwrap();
-        assert_eq!(committed(&file), 1);
+        assert_eq!(other.events("note"), 1);
     });
 }
 
