@@ -128,8 +128,10 @@ enum Command {
     /// Try rules out: on your own stories, and on the ledger's past
     #[command(subcommand)]
     Policy(policy::Policy),
-    /// Print what to put into an MCP client's configuration
+    // Said by the commands themselves, whose help has more than one paragraph.
     Install(install::Install),
+    /// Take bursar out of MCP clients' configurations again
+    Uninstall(install::Uninstall),
     /// See bursar work: a bundled seller on this machine, real signatures, play money
     #[cfg(feature = "demo")]
     Demo(demo::Demo),
@@ -170,6 +172,7 @@ impl Cli {
 fn run(cli: &Cli) -> Result<Exit, Stop> {
     match &cli.command {
         Command::Install(install) => return install.run(cli.sandbox.as_deref(), cli.profile.as_deref()),
+        Command::Uninstall(uninstall) => return uninstall.run(cli.sandbox.as_deref()),
         #[cfg(feature = "demo")]
         Command::Demo(demo) => return demo.run(cli.sandbox.as_deref()),
         _ => {}
@@ -206,7 +209,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Content(command) => command.run(profile),
         Command::Explain(command) => command.run(profile),
         Command::Policy(command) => command.run(profile),
-        Command::Install(_) => Ok(Exit::Done),
+        Command::Install(_) | Command::Uninstall(_) => Ok(Exit::Done),
         #[cfg(feature = "demo")]
         Command::Demo(_) => Ok(Exit::Done),
     }

@@ -16,6 +16,8 @@ use super::exit::Stop;
 
 /// Longest line a person may type, in bytes.
 const LINE_BYTES: usize = 4096;
+/// The same, as streams count.
+const LINE_BYTES_U64: u64 = 4096;
 
 /// Asks for a secret without showing what is typed.
 ///
@@ -108,6 +110,52 @@ pub(super) fn typed_back_as(prompt: &str, agrees: impl Fn(&str) -> bool, setting
         return Ok(());
     }
     Err(Stop::refused("something else was typed, so nothing was done"))
+}
+
+/// What Enter alone means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Yes,
+    No,
+}
+
+/// Asks a question that is answered with yes or no; anything else asks again.
+///
+/// # Errors
+///
+/// [`Stop`] with exit code 4 without a terminal.
+pub(super) fn yes(question: &str, enter: Answer) -> Result<bool, Stop> {
+    let choices = if enter == Answer::Yes { "[Y/n]" } else { "[y/N]" };
+    loop {
+        match line(&format!("{question} {choices}"))?.trim().to_ascii_lowercase().as_str() {
+            "" => return Ok(enter == Answer::Yes),
+            "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+/// Asks for a line, which may be empty.
+///
+/// # Errors
+///
+/// [`Stop`] with exit code 4 without a terminal, and 2 where the person hangs up (Ctrl-D).
+pub(super) fn line(prompt: &str) -> Result<String, Stop> {
+    let mut tty = terminal()?;
+    write!(tty, "{prompt} ")?;
+    tty.flush()?;
+    let mut typed = Vec::new();
+    let length = BufReader::new(&tty).take(LINE_BYTES_U64).read_until(b'\n', &mut typed)?;
+    if length == 0 {
+        writeln!(tty)?;
+        return Err(Stop::usage("given up, nothing more was done"));
+    }
+    if !typed.ends_with(b"\n") {
+        return Err(Stop::usage(format!("the line typed is longer than {LINE_BYTES} bytes")));
+    }
+    let text = String::from_utf8(typed).map_err(|_fault| Stop::usage("what was typed is not UTF-8 text"))?;
+    Ok(text.trim().to_owned())
 }
 
 fn terminal() -> Result<File, Stop> {

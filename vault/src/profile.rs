@@ -69,10 +69,7 @@ impl Profile {
     ///
     /// [`ProfileFault`] when there is no account, the name is malformed, or the program has borrowed rights.
     pub fn locate_default(name: Option<&str>) -> Result<Self, ProfileFault> {
-        let uid = own_uid()?;
-        let accounts = read_accounts()?;
-        let home = home_of(&accounts, uid).ok_or(ProfileFault::NoAccount { uid })?;
-        let base = home.join(".bursar");
+        let base = account_home()?.join(".bursar");
         match name {
             None => Ok(Self { home: base, setting: Setting::Real, name: "default".to_owned() }),
             Some(name) if is_name(name) => {
@@ -291,6 +288,16 @@ impl Profile {
     pub fn glue_sock(&self) -> PathBuf {
         self.run_dir().join("glue.sock")
     }
+}
+
+/// The home directory that the account database has for our user id.
+///
+/// # Errors
+///
+/// [`ProfileFault`] when there is no account, or the program has borrowed rights.
+pub fn account_home() -> Result<PathBuf, ProfileFault> {
+    let uid = own_uid()?;
+    home_of(&read_accounts()?, uid).ok_or(ProfileFault::NoAccount { uid })
 }
 
 fn own_uid() -> Result<u32, ProfileFault> {
