@@ -22,6 +22,10 @@ mod check;
 mod content;
 #[path = "cli/desk.rs"]
 mod desk;
+#[path = "cli/doctor.rs"]
+mod doctor;
+#[path = "stories/rpc.rs"]
+mod endpoint;
 #[path = "cli/explain.rs"]
 mod explain;
 #[path = "crash/farewell.rs"]

@@ -11,6 +11,7 @@ mod file;
 mod in_json;
 mod in_toml;
 mod in_yaml;
+mod survey;
 mod yaml_nodes;
 
 use std::path::{Path, PathBuf};
@@ -20,10 +21,11 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use serde::Serialize;
 
-pub(super) use self::client::{CLIENTS, Client, System};
-pub(super) use self::edit::EditFault;
-pub(super) use self::entry::Registration;
-pub(super) use self::file::Config;
+use self::client::{CLIENTS, Client, System};
+use self::edit::EditFault;
+use self::entry::Registration;
+use self::file::Config;
+pub(super) use self::survey::{Server, Survey, surveys};
 use super::exit::{Exit, Stop};
 use super::{connect, session, table, terminal};
 
@@ -220,7 +222,7 @@ impl How {
 /// # Errors
 ///
 /// A [`Stop`] with exit code 2 where a path cannot be written into a configuration.
-pub(super) fn registration(
+fn registration(
     sandbox: Option<&Path>,
     profile: Option<&str>,
     session: Option<&str>,
@@ -266,7 +268,7 @@ pub(super) fn home(sandbox: Option<&Path>, named: Option<&Path>) -> Result<PathB
 }
 
 /// The clients that are here.
-pub(super) fn here(home: &Path) -> Vec<&'static Client> {
+fn here(home: &Path) -> Vec<&'static Client> {
     CLIENTS.iter().filter(|client| file::is_here(client, home, System::here())).collect()
 }
 

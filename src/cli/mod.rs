@@ -17,6 +17,7 @@ mod connect;
 mod content;
 #[cfg(feature = "demo")]
 mod demo;
+mod doctor;
 mod explain;
 mod freeze;
 mod init;
@@ -129,6 +130,7 @@ enum Command {
     #[command(subcommand)]
     Policy(policy::Policy),
     // Said by the commands themselves, whose help has more than one paragraph.
+    Doctor(doctor::Doctor),
     Install(install::Install),
     /// Take bursar out of MCP clients' configurations again
     Uninstall(install::Uninstall),
@@ -207,6 +209,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Check(command) => command.run(profile),
         Command::Claim(command) => command.run(profile),
         Command::Content(command) => command.run(profile),
+        Command::Doctor(command) => command.run(profile, cli.sandbox.as_deref()),
         Command::Explain(command) => command.run(profile),
         Command::Policy(command) => command.run(profile),
         Command::Install(_) | Command::Uninstall(_) => Ok(Exit::Done),

@@ -27,6 +27,48 @@ pub(super) fn say(text: &str) -> Result<(), Stop> {
     Ok(())
 }
 
+/// What a mark in front of a line means, to the eye.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Paint {
+    Good,
+    Odd,
+    Bad,
+}
+
+impl Paint {
+    /// The colour's number in the terminal's own palette (ECMA-48, SGR).
+    const fn sgr(self) -> u8 {
+        match self {
+            Self::Good => 32,
+            Self::Odd => 33,
+            Self::Bad => 31,
+        }
+    }
+}
+
+/// Writes a mark and `text` to standard output; the mark is coloured where that is welcome.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say_marked(mark: &'static str, paint: Paint, text: &str) -> Result<(), Stop> {
+    let mut out = std::io::stdout().lock();
+    if has_colours() {
+        write!(out, "\u{1b}[{}m{mark}\u{1b}[0m", paint.sgr())?;
+    } else {
+        write!(out, "{mark}")?;
+    }
+    writeln!(out, "  {}", visible(text))?;
+    Ok(())
+}
+
+/// Whether standard output is a terminal whose owner wants colours (no-color.org).
+fn has_colours() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stdout().is_terminal() && !is_dumb && !unwanted
+}
+
 /// Writes `value` as one line of JSON to standard output.
 ///
 /// # Errors

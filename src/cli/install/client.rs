@@ -7,11 +7,11 @@ use super::edit::Format;
 
 /// One client.
 #[derive(Debug)]
-pub(in crate::cli) struct Client {
+pub(super) struct Client {
     /// What it is called on the command line.
-    pub(in crate::cli) id: &'static str,
+    pub(super) id: &'static str,
     /// What it is called by people.
-    pub(in crate::cli) name: &'static str,
+    pub(super) name: &'static str,
     linux: Files,
     macos: Files,
     pub(super) format: Format,
@@ -34,6 +34,23 @@ pub(super) struct Files {
     pub(super) traces: &'static [&'static str],
     /// A file that the client would stop reading if a new one of `files` appeared.
     pub(super) eclipsed: Option<&'static str>,
+    /// Where it keeps what it loads beside servers.
+    pub(super) plugins: Option<Plugins>,
+}
+
+/// Where a client keeps its plugins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Plugins {
+    /// As the members of `key`, or the texts in it, in a JSON file; in the file of its servers where none is named.
+    Members(Option<&'static str>, &'static str),
+    /// As folders in this one.
+    Folders(&'static str),
+}
+
+impl Files {
+    const fn with_plugins(self, plugins: Plugins) -> Self {
+        Self { plugins: Some(plugins), ..self }
+    }
 }
 
 /// How servers lie side by side.
@@ -69,14 +86,14 @@ pub(super) enum Fixed {
 
 /// The system that a place is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum System {
+pub(super) enum System {
     Linux,
     Macos,
 }
 
 impl System {
     /// The one that this program was made for; anything that is not macOS keeps its files as Linux does.
-    pub(in crate::cli) const fn here() -> Self {
+    pub(super) const fn here() -> Self {
         if cfg!(target_os = "macos") { Self::Macos } else { Self::Linux }
     }
 }
@@ -90,7 +107,7 @@ impl Client {
     }
 
     /// The client that is called `id`.
-    pub(in crate::cli) fn named(id: &str) -> Option<&'static Self> {
+    pub(super) fn named(id: &str) -> Option<&'static Self> {
         CLIENTS.iter().find(|client| client.id == id)
     }
 }
@@ -100,8 +117,11 @@ const PLAIN: &[Part] = &[Part::Program("command"), Part::Arguments("args")];
 /// Clients that also name the transport.
 const STDIO: &[Part] = &[Part::Fixed("type", Fixed::Text("stdio")), Part::Program("command"), Part::Arguments("args")];
 
+const CLAUDE_PLUGINS: Plugins = Plugins::Members(Some(".claude/settings.json"), "enabledPlugins");
+const GEMINI_PLUGINS: Plugins = Plugins::Folders(".gemini/extensions");
+
 const fn at(files: &'static [&'static str], traces: &'static [&'static str]) -> Files {
-    Files { files, traces, eclipsed: None }
+    Files { files, traces, eclipsed: None, plugins: None }
 }
 
 const fn by_name(
@@ -119,16 +139,18 @@ const fn by_name(
 /// Every client, in the order in which they are shown.
 ///
 /// Sources: the clients' own documentation of their configuration, as of November 2026.
-pub(in crate::cli) static CLIENTS: &[Client] = &[
+pub(super) static CLIENTS: &[Client] = &[
     by_name(
         "claude-desktop",
         "Claude Desktop",
         [
-            at(&[".config/Claude/claude_desktop_config.json"], &[".config/Claude"]),
+            at(&[".config/Claude/claude_desktop_config.json"], &[".config/Claude"])
+                .with_plugins(Plugins::Folders(".config/Claude/Claude Extensions")),
             at(
                 &["Library/Application Support/Claude/claude_desktop_config.json"],
                 &["Library/Application Support/Claude"],
-            ),
+            )
+            .with_plugins(Plugins::Folders("Library/Application Support/Claude/Claude Extensions")),
         ],
         Format::Json,
         "mcpServers",
@@ -139,7 +161,10 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         ..by_name(
             "claude-code",
             "Claude Code",
-            [at(&[".claude.json"], &[".claude"]), at(&[".claude.json"], &[".claude"])],
+            [
+                at(&[".claude.json"], &[".claude"]).with_plugins(CLAUDE_PLUGINS),
+                at(&[".claude.json"], &[".claude"]).with_plugins(CLAUDE_PLUGINS),
+            ],
             Format::Json,
             "mcpServers",
             STDIO,
@@ -235,7 +260,10 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
     by_name(
         "gemini",
         "Gemini CLI",
-        [at(&[".gemini/settings.json"], &[".gemini"]), at(&[".gemini/settings.json"], &[".gemini"])],
+        [
+            at(&[".gemini/settings.json"], &[".gemini"]).with_plugins(GEMINI_PLUGINS),
+            at(&[".gemini/settings.json"], &[".gemini"]).with_plugins(GEMINI_PLUGINS),
+        ],
         Format::Json,
         "mcpServers",
         PLAIN,
@@ -262,8 +290,10 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         "opencode",
         "OpenCode",
         [
-            at(&[".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"], &[".config/opencode"]),
-            at(&[".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"], &[".config/opencode"]),
+            at(&[".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"], &[".config/opencode"])
+                .with_plugins(Plugins::Members(None, "plugin")),
+            at(&[".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"], &[".config/opencode"])
+                .with_plugins(Plugins::Members(None, "plugin")),
         ],
         Format::Json,
         "mcp",
@@ -276,11 +306,13 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
             files: &[".continue/config.yaml"],
             traces: &[".continue"],
             eclipsed: Some(".continue/config.json"),
+            plugins: None,
         },
         macos: Files {
             files: &[".continue/config.yaml"],
             traces: &[".continue"],
             eclipsed: Some(".continue/config.json"),
+            plugins: None,
         },
         format: Format::Yaml,
         servers: "mcpServers",

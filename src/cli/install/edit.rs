@@ -31,7 +31,7 @@ impl Format {
 
 /// Why a text is not edited. The sentences end in what to do, which the caller adds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(in crate::cli) enum EditFault {
+pub(super) enum EditFault {
     /// It is not of its format.
     #[error("line {line} is not {format} ({said})")]
     Unreadable {
@@ -165,6 +165,11 @@ pub(super) fn servers(client: &Client, text: &str) -> Result<Servers, EditFault>
         _ => Vec::new(),
     };
     Ok(found)
+}
+
+/// A member of the text's top, whatever it is; `None` too where the text cannot be read.
+pub(super) fn member(format: Format, text: &str, key: &str) -> Option<Value> {
+    tree(format, without_mark(text).1).ok()?.remove(key)
 }
 
 /// A byte order mark, and what comes behind it.

@@ -8,13 +8,13 @@ use super::client::{Fixed, Part};
 
 /// What is registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct Registration {
+pub(super) struct Registration {
     /// The name of the entry.
-    pub(in crate::cli) name: String,
+    pub(super) name: String,
     /// The absolute path of this program.
-    pub(in crate::cli) program: String,
+    pub(super) program: String,
     /// What it is started with.
-    pub(in crate::cli) arguments: Vec<String>,
+    pub(super) arguments: Vec<String>,
 }
 
 /// A member of an entry.

@@ -24,7 +24,7 @@ const COPIES_MAX: u32 = 999;
 
 /// Why a file is not read or written. Each sentence says what to do.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::cli) enum FileFault {
+pub(super) enum FileFault {
     /// A link that leads nowhere.
     #[error("`{}` is a link that leads nowhere; mend or remove it", path.display())]
     Dangling {
@@ -97,25 +97,25 @@ pub(in crate::cli) enum FileFault {
 
 /// A configuration file as it was read.
 #[derive(Debug)]
-pub(in crate::cli) struct Config {
+pub(super) struct Config {
     /// As it was named.
-    pub(in crate::cli) path: PathBuf,
+    pub(super) path: PathBuf,
     /// Where that leads.
     real: PathBuf,
     /// What was read; `None` where there is no file.
     text: Option<String>,
     /// Its mode bits.
-    pub(in crate::cli) mode: u32,
+    pub(super) mode: u32,
 }
 
 /// Whether the client seems to be there for this user.
-pub(in crate::cli) fn is_here(client: &Client, home: &Path, system: System) -> bool {
+pub(super) fn is_here(client: &Client, home: &Path, system: System) -> bool {
     let places = client.places(system);
     places.files.iter().chain(places.traces).any(|place| home.join(place).symlink_metadata().is_ok())
 }
 
 /// The file that the client reads, or would read if it were there.
-pub(in crate::cli) fn place(client: &Client, home: &Path, system: System) -> PathBuf {
+pub(super) fn place(client: &Client, home: &Path, system: System) -> PathBuf {
     let places = client.places(system);
     let there = places.files.iter().find(|file| home.join(file).symlink_metadata().is_ok());
     // Of several homes of one client the one that is lived in.
@@ -147,7 +147,7 @@ impl Config {
     /// # Errors
     ///
     /// [`FileFault`].
-    pub(in crate::cli) fn read(path: &Path) -> Result<Self, FileFault> {
+    pub(super) fn read(path: &Path) -> Result<Self, FileFault> {
         let real = match fs::canonicalize(path) {
             Ok(real) => real,
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
@@ -163,7 +163,7 @@ impl Config {
     }
 
     /// What it holds; nothing where it is not there.
-    pub(in crate::cli) fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()
     }
 
@@ -172,7 +172,7 @@ impl Config {
     /// # Errors
     ///
     /// [`FileFault`]: the file is as it was.
-    pub(in crate::cli) fn write(&self, text: &str) -> Result<Option<PathBuf>, FileFault> {
+    pub(super) fn write(&self, text: &str) -> Result<Option<PathBuf>, FileFault> {
         match &self.text {
             None => {
                 if let Some(folder) = self.real.parent() {
