@@ -20,6 +20,8 @@ mod budgets;
 mod check;
 #[path = "cli/content.rs"]
 mod content;
+#[path = "cli/conversation.rs"]
+mod conversation;
 #[path = "cli/desk.rs"]
 mod desk;
 #[path = "cli/doctor.rs"]

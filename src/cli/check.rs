@@ -132,6 +132,11 @@ impl<'t> Reading<'t> {
     }
 }
 
+/// What rules say, in sentences, each behind what it is about.
+pub(super) fn sentences(read: &Reading<'_>) -> Vec<(&'static str, String)> {
+    sentences::of(read).into_iter().map(|told| (told.about, told.says)).collect()
+}
+
 /// What is wide in the profile's rules, or missing for them.
 pub(super) fn warnings(read: &Reading<'_>, profile: &Profile) -> Vec<Told> {
     let mut warnings = wide::of(read);

@@ -40,6 +40,9 @@ pub(super) struct Doctor {
     home: Option<PathBuf>,
 }
 
+/// Where sentences begin, in columns.
+const INDENT: usize = 19;
+
 /// Everything that was found.
 #[derive(Debug, Serialize)]
 struct Report<'l> {
@@ -121,9 +124,9 @@ fn show(profile: &Profile, lines: &[Line]) -> Result<(), Stop> {
             Verdict::Warn => ("warn", Paint::Odd),
             Verdict::Fail => ("FAIL", Paint::Bad),
         };
-        table::say_marked(mark, paint, &format!("{:<13}{}", line.about, line.says))?;
+        table::say_marked(mark, paint, &format!("{:<13}{}", line.about, line.says), INDENT)?;
         if let Some(fix) = &line.fix {
-            table::say(&format!("                   → {fix}"))?;
+            table::say_wrapped(&format!("{:INDENT$}→ {fix}", ""), INDENT.saturating_add(2))?;
         }
     }
     let count = |verdict| lines.iter().filter(|line| line.verdict == verdict).count();

@@ -217,6 +217,19 @@ impl How {
     }
 }
 
+/// Shows what registering with these clients would change, and asks.
+///
+/// # Errors
+///
+/// A [`Stop`] when nobody can answer.
+pub(super) fn offer(ids: &[&str], sandbox: Option<&Path>, profile: Option<&str>, home: &Path) -> Result<(), Stop> {
+    let registration = registration(sandbox, profile, None, NAME)?;
+    let how = How { file: None, dry_run: false, yes: false, json: false, home: None };
+    let clients = ids.iter().filter_map(|id| Client::named(id));
+    let mut told: Vec<Told> = clients.map(|client| planned(client, home, None, &Aim::In(&registration))).collect();
+    how.carried_out(&mut told, &Aim::In(&registration))
+}
+
 /// What to register for these arguments of the command line.
 ///
 /// # Errors

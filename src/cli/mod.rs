@@ -66,7 +66,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Set bursar up: write commented rules, make or import a key, show how to fund it
+    // Said by the command itself, whose help has more than one paragraph.
     Init(init::Init),
     /// Serve the payment tools to one MCP client over standard input and output
     Serve(serve::Serve),
@@ -182,7 +182,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
     let profile = connect::profile(cli.sandbox.as_deref(), cli.profile.as_deref())?;
     let profile: &Profile = &profile;
     match &cli.command {
-        Command::Init(command) => command.run(profile),
+        Command::Init(command) => command.run(profile, cli.sandbox.as_deref(), cli.profile.as_deref()),
         Command::Serve(command) => command.run(profile),
         Command::Browser(command) => command.run(profile),
         Command::Vault(command) => command.run(profile),

@@ -46,19 +46,72 @@ impl Paint {
     }
 }
 
-/// Writes a mark and `text` to standard output; the mark is coloured where that is welcome.
+/// Writes `text` to standard output, on a terminal in lines no wider than it; those after the first begin with `indent`
+/// spaces.
 ///
 /// # Errors
 ///
 /// When standard output is closed.
-pub(super) fn say_marked(mark: &'static str, paint: Paint, text: &str) -> Result<(), Stop> {
+pub(super) fn say_wrapped(text: &str, indent: usize) -> Result<(), Stop> {
+    say(&wrapped(&visible(text), columns(), 0, indent))
+}
+
+/// `text` in lines of at most `columns`, the first of which begins behind `taken` of them.
+fn wrapped(text: &str, columns: Option<u16>, taken: usize, indent: usize) -> String {
+    let Some(columns) = columns.map(usize::from).filter(|columns| indent.saturating_add(20) < *columns) else {
+        return text.to_owned();
+    };
+    let mut lines = String::with_capacity(text.len());
+    let mut at = taken;
+    for (number, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if number == 0 {
+            at = at.saturating_add(length);
+        } else if columns < at.saturating_add(length).saturating_add(1) {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            at = indent.saturating_add(length);
+        } else {
+            lines.push(' ');
+            at = at.saturating_add(length).saturating_add(1);
+        }
+        lines.push_str(word);
+    }
+    lines
+}
+
+/// Writes a mark and `text` to standard output, wrapped as by [`say_wrapped`]; the mark is coloured where that is welcome.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say_marked(mark: &'static str, paint: Paint, text: &str, indent: usize) -> Result<(), Stop> {
+    let text = wrapped(&visible(text), columns(), mark.len().saturating_add(2), indent);
     let mut out = std::io::stdout().lock();
     if has_colours() {
         write!(out, "\u{1b}[{}m{mark}\u{1b}[0m", paint.sgr())?;
     } else {
         write!(out, "{mark}")?;
     }
-    writeln!(out, "  {}", visible(text))?;
+    writeln!(out, "  {text}")?;
+    Ok(())
+}
+
+/// Draws a picture of black and white blocks, where a terminal shows it: in its true colours where there are colours, and
+/// else as on a dark ground.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say_picture(rows: &[String]) -> Result<(), Stop> {
+    let mut out = std::io::stdout().lock();
+    if !out.is_terminal() {
+        return Ok(());
+    }
+    let (on, off) = if has_colours() { ("\u{1b}[97;40m", "\u{1b}[0m") } else { ("", "") };
+    for row in rows {
+        writeln!(out, "  {on}{row}{off}")?;
+    }
     Ok(())
 }
 
@@ -246,6 +299,18 @@ mod tests {
             assert!(shown.chars().count() <= 141 && shown.ends_with('…'), "{shown}");
         }
         assert_eq!(remark(&"x".repeat(140)), "x".repeat(140));
+    }
+
+    #[test]
+    fn a_line_is_wrapped_between_words_and_loses_none() {
+        let text = "one two three four five six seven eight nine ten eleven twelve";
+        let shown = wrapped(text, Some(40), 0, 4);
+        assert_eq!(shown, "one two three four five six seven eight\n    nine ten eleven twelve");
+        assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>());
+        assert!(wrapped(text, Some(40), 30, 4).starts_with("one two\n    three"));
+        assert_eq!(wrapped(text, None, 0, 4), text);
+        let long = "x".repeat(90);
+        assert_eq!(wrapped(&format!("a {long} b"), Some(40), 0, 2), format!("a\n  {long}\n  b"));
     }
 
     #[test]
