@@ -56,6 +56,8 @@ mod resume;
 mod secrets;
 #[path = "cli/seller_words.rs"]
 mod seller_words;
+#[path = "cli/spend.rs"]
+mod spend;
 #[path = "cli/stall.rs"]
 mod stall;
 #[path = "cli/terminal.rs"]

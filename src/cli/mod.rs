@@ -10,6 +10,7 @@ mod approval;
 mod audit;
 mod backup;
 mod browser;
+mod cells;
 mod chains_shown;
 mod check;
 mod claim;
@@ -33,6 +34,7 @@ mod secret;
 mod serve;
 mod session;
 mod since;
+mod spend;
 mod status;
 mod table;
 mod unlock;
@@ -108,6 +110,8 @@ enum Command {
     Log(ledger_log::Log),
     /// Show what was paid: one row a payment, or everything about one
     Receipts(receipts::Receipts),
+    /// Show what was spent, added up by host, payee, day or budget
+    Spend(spend::Spend),
     /// Check, export and sign the log
     #[command(subcommand)]
     Audit(audit::Audit),
@@ -202,6 +206,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Secret(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
         Command::Receipts(command) => command.run(profile),
+        Command::Spend(command) => command.run(profile),
         Command::Audit(command) => command.run(profile),
         Command::Ledger(command) => command.run(profile),
         Command::Backup(command) => command.run(profile),

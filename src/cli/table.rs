@@ -85,7 +85,7 @@ fn wrapped(text: &str, columns: Option<u16>, taken: usize, indent: usize) -> Str
 /// # Errors
 ///
 /// When standard output is closed.
-pub(super) fn say_marked(mark: &'static str, paint: Paint, text: &str, indent: usize) -> Result<(), Stop> {
+pub(super) fn say_marked(mark: &str, paint: Paint, text: &str, indent: usize) -> Result<(), Stop> {
     let text = wrapped(&visible(text), columns(), mark.len().saturating_add(2), indent);
     let mut out = std::io::stdout().lock();
     if has_colours() {
@@ -256,6 +256,11 @@ pub(super) fn time(seconds: u64) -> String {
         .ok()
         .and_then(|seconds| Timestamp::from_second(seconds).ok())
         .map_or_else(|| format!("{seconds} s"), |at| at.to_zoned(TimeZone::system()).strftime("%F %T %Z").to_string())
+}
+
+/// The local day of a Unix time.
+pub(super) fn day(seconds: u64) -> String {
+    time(seconds).split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// How long until `then`, in words; `ended` when it is past.
