@@ -18,6 +18,8 @@ mod bad_rules;
 mod budgets;
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/completions.rs"]
+mod completions;
 #[path = "cli/content.rs"]
 mod content;
 #[path = "cli/conversation.rs"]

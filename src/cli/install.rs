@@ -247,6 +247,9 @@ fn registration(
             "bursar is installed under a path that is not UTF-8 text, which no client configuration can hold; move it",
         )
     })?;
+    if program.ends_with(" (deleted)") {
+        return Err(Stop::usage("this program was replaced while it ran; run the new one"));
+    }
     let mut arguments = Vec::new();
     if let Some(dir) = sandbox {
         let dir = std::path::absolute(dir)?;

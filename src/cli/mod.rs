@@ -14,6 +14,7 @@ mod cells;
 mod chains_shown;
 mod check;
 mod claim;
+mod completions;
 mod connect;
 mod content;
 #[cfg(feature = "demo")]
@@ -44,7 +45,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bursar_vault::profile::Profile;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use exit::{Exit, Stop};
 
@@ -138,9 +139,17 @@ enum Command {
     Install(install::Install),
     /// Take bursar out of MCP clients' configurations again
     Uninstall(install::Uninstall),
+    /// Print what makes a shell complete bursar's commands and options
+    Completions(completions::Completions),
     /// See bursar work: a bundled seller on this machine, real signatures, play money
     #[cfg(feature = "demo")]
     Demo(demo::Demo),
+}
+
+/// The whole command line, for whoever writes about it: completions and manual pages.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the command line of this process and gives its exit code.
@@ -178,6 +187,7 @@ impl Cli {
 fn run(cli: &Cli) -> Result<Exit, Stop> {
     match &cli.command {
         Command::Install(install) => return install.run(cli.sandbox.as_deref(), cli.profile.as_deref()),
+        Command::Completions(completions) => return completions.run(),
         Command::Uninstall(uninstall) => return uninstall.run(cli.sandbox.as_deref()),
         #[cfg(feature = "demo")]
         Command::Demo(demo) => return demo.run(cli.sandbox.as_deref()),
@@ -217,7 +227,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Doctor(command) => command.run(profile, cli.sandbox.as_deref()),
         Command::Explain(command) => command.run(profile),
         Command::Policy(command) => command.run(profile),
-        Command::Install(_) | Command::Uninstall(_) => Ok(Exit::Done),
+        Command::Install(_) | Command::Uninstall(_) | Command::Completions(_) => Ok(Exit::Done),
         #[cfg(feature = "demo")]
         Command::Demo(_) => Ok(Exit::Done),
     }
