@@ -8,6 +8,7 @@ use std::time::Duration;
 use bursar_policy::quantity::Moment;
 use bursar_policy::{Errand, Method, Origin, PathPrefix, Rules, Site, may_visit};
 use bursar_vault::secrets;
+use futures_util::future::join_all;
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
@@ -63,12 +64,11 @@ pub(super) fn names(lines: &mut Lines, rules: &Rules, runtime: &Runtime) {
     if origins.is_empty() {
         return lines.pass("dns", "the rules name no seller to look up");
     }
-    let mut wrong = Vec::new();
-    for origin in origins.iter().take(SELLERS_MAX) {
-        if let Err(fault) = runtime.block_on(looked_up(origin, rules)) {
-            wrong.push(format!("{origin}: {fault}"));
-        }
-    }
+    let asked = origins
+        .iter()
+        .take(SELLERS_MAX)
+        .map(|origin| async move { looked_up(origin, rules).await.err().map(|fault| format!("{origin}: {fault}")) });
+    let wrong: Vec<String> = runtime.block_on(join_all(asked)).into_iter().flatten().collect();
     let looked_at = origins.len().min(SELLERS_MAX);
     if wrong.is_empty() {
         let more = if looked_at < origins.len() { format!(" of {}", origins.len()) } else { String::new() };

@@ -349,4 +349,17 @@ mod tests {
         }
         assert_eq!(ids.len(), 12);
     }
+
+    #[test]
+    fn the_page_for_people_names_every_client_its_file_and_its_key() {
+        let page = include_str!("../../../docs/clients.md");
+        for client in CLIENTS {
+            let row = format!("| {} | `{}` | ", client.name, client.id);
+            let line =
+                page.lines().find(|line| line.starts_with(&row)).unwrap_or_else(|| panic!("no row for {}", client.id));
+            assert!(line.ends_with(&format!("| `{}` |", client.servers)), "{line}");
+            let file = client.linux.files[0].rsplit('/').next().unwrap();
+            assert!(line.contains(file), "{line}");
+        }
+    }
 }

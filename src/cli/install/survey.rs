@@ -52,6 +52,7 @@ fn survey(client: &'static Client, home: &Path) -> Survey {
     let (mode, servers) = match Config::read(&path) {
         Ok(config) => {
             let servers = edit::servers(client, config.text()).map_err(|fault| fault.to_string());
+            let servers = servers.map(|found| [found, of_projects(client, config.text())].concat());
             (
                 config.mode,
                 servers.map(|found| found.into_iter().map(|(name, entry)| server(client, name, &entry)).collect()),
@@ -82,6 +83,22 @@ fn server(client: &Client, name: String, entry: &Map<String, Value>) -> Server {
         address: ["url", "httpUrl", "serverUrl", "uri"].iter().find_map(text),
         variables,
     }
+}
+
+/// The servers that a client keeps for single projects in the same file, as Claude Code does.
+fn of_projects(client: &Client, text: &str) -> edit::Servers {
+    let projects = match edit::member(client.format, text, "projects") {
+        Some(Value::Object(projects)) => projects,
+        _ => Map::new(),
+    };
+    let mut found = Vec::new();
+    for (project, settings) in &projects {
+        let servers = settings.get(client.servers).and_then(Value::as_object).into_iter().flatten();
+        found.extend(
+            servers.filter_map(|(name, entry)| Some((format!("{name} in {project}"), entry.as_object()?.clone()))),
+        );
+    }
+    found
 }
 
 /// A place that cannot be read names no plugin.
