@@ -160,13 +160,13 @@ async fn another_server_that_pays_is_warned_of_without_a_secret_of_its() {
     fs::create_dir_all(home.join(".claude")).unwrap();
     fs::write(home.join(".claude/settings.json"), r#"{"enabledPlugins": {"wallet@shop": true, "lint@shop": true}}"#)
         .unwrap();
-    let project = json!({ "projects": { "/work/shop": { "mcpServers": { "l402": { "command": "uvx", "args": ["l402-mcp"] } } } } });
+    let project = json!({ "projects": { "/home/me/shop": { "mcpServers": { "l402": { "command": "uvx", "args": ["l402-mcp"] } } } } });
     fs::write(home.join(".claude.json"), project.to_string()).unwrap();
     let rivals = about(&desk, "rivals").await;
     let all = Value::Array(rivals.clone()).to_string();
     assert_eq!(rivals.len(), 4, "{all}");
     for part in
-        ["`shopper`", "`helper`", "`PRIVATE_KEY`", "`wallet@shop`", "`l402 in /work/shop`", "Cursor", "Claude Code"]
+        ["`shopper`", "`helper`", "`PRIVATE_KEY`", "`wallet@shop`", "`l402 in /home/me/shop`", "Cursor", "Claude Code"]
     {
         assert!(all.contains(part), "{part} is not in {all}");
     }
