@@ -15,10 +15,11 @@ use std::time::Duration;
 use bursar_policy::digest::Digest;
 use bursar_policy::errand::SessionName;
 use bursar_policy::rules::{Rules, Setting};
-use bursar_vault::guarded::{self, GuardFault};
+use bursar_vault::guarded::GuardFault;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::frame::FrameFault;
 use bursar_vault::protocol::{AgentAsk, AgentReply, PROTOCOL, Welcome};
+use bursar_vault::socket::{self, Keeper};
 use rustix::fs::{Mode, OFlags};
 use tokio::net::UnixStream;
 
@@ -44,6 +45,9 @@ pub enum WalletFault {
         /// What the vault that was started said before it ended.
         said: String,
     },
+    /// Nobody listens at the machine's socket, and none is started from here.
+    #[error("the vault of this machine does not answer; root starts it with `systemctl start bursar-vault`")]
+    MachineVault,
     /// The process behind the socket belongs to somebody else.
     #[error(
         "the vault's socket belongs to user {found}, not to user {expected}; remove the socket and look for who made it"
@@ -107,10 +111,11 @@ impl WalletFault {
 #[derive(Debug)]
 pub struct Wallet {
     socket: PathBuf,
-    expected_uid: u32,
+    keeper: Keeper,
     setting: Setting,
     session: Option<SessionName>,
-    start: Start,
+    /// Absent where the vault is the machine's.
+    start: Option<Start>,
     rules: Mutex<Option<(Digest, Arc<Rules>)>>,
 }
 
@@ -129,14 +134,20 @@ impl Wallet {
     ///
     /// When this program's own path cannot be found, which is needed to start a vault.
     pub fn new(profile: &Profile, session: Option<SessionName>) -> std::io::Result<Self> {
-        let mut args = arguments(profile);
-        args.extend(["vault".into(), "--detach".into()]);
+        let start = match profile.keeper() {
+            Keeper::Machine(_) => None,
+            Keeper::Ourselves => {
+                let mut args = arguments(profile);
+                args.extend(["vault".into(), "--detach".into()]);
+                Some(Start { program: std::env::current_exe()?, args, log: profile.vault_log() })
+            }
+        };
         Ok(Self {
             socket: profile.agent_sock(),
-            expected_uid: rustix::process::geteuid().as_raw(),
+            keeper: profile.keeper(),
             setting: profile.setting(),
             session,
-            start: Start { program: std::env::current_exe()?, args, log: profile.vault_log() },
+            start,
             rules: Mutex::new(None),
         })
     }
@@ -148,16 +159,16 @@ impl Wallet {
     /// Every [`WalletFault`].
     pub async fn open(&self) -> Result<Conversation, WalletFault> {
         // Whoever could write here could put a socket of their own in the vault's place.
-        match self.socket.parent().map(guarded::directory) {
-            Some(Ok(()) | Err(GuardFault::Missing { .. })) | None => {}
-            Some(Err(fault)) => return Err(WalletFault::Folder(fault)),
+        match socket::check_folder(&self.socket, self.keeper) {
+            Ok(()) | Err(GuardFault::Missing { .. }) => {}
+            Err(fault) => return Err(WalletFault::Folder(fault)),
         }
         let stream = match UnixStream::connect(&self.socket).await {
             Ok(stream) => stream,
             Err(fault) if gone(&fault) => self.started().await?,
             Err(fault) => return Err(fault.into()),
         };
-        ours(stream.peer_cred()?.uid(), self.expected_uid)?;
+        ours(stream.peer_cred()?.uid(), self.keeper.uid())?;
         let mut conversation = Link { stream };
         let hello = AgentAsk::Hello { protocol: PROTOCOL, session: self.session.clone() };
         let AgentReply::Welcome(welcome) = conversation.ask(&hello).await? else {
@@ -188,11 +199,12 @@ impl Wallet {
         Ok(rules)
     }
 
-    /// Starts a vault as the same user and waits until its socket accepts.
+    /// Starts a vault as the same user, unless it is the machine's, and waits until its socket accepts.
     async fn started(&self) -> Result<UnixStream, WalletFault> {
-        let (log, before) = self.start.open_log()?;
-        let mut child = tokio::process::Command::new(&self.start.program)
-            .args(&self.start.args)
+        let start = self.start.as_ref().ok_or(WalletFault::MachineVault)?;
+        let (log, before) = start.open_log()?;
+        let mut child = tokio::process::Command::new(&start.program)
+            .args(&start.args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             // Not ours: a client waits for the end of our standard error, and the vault outlives us.
@@ -210,7 +222,7 @@ impl Wallet {
                 Some(_) => break,
             }
         }
-        Err(WalletFault::Unavailable { said: self.start.last_words(before) })
+        Err(WalletFault::Unavailable { said: start.last_words(before) })
     }
 }
 
@@ -249,7 +261,13 @@ pub fn start_blocking(profile: &Profile) -> Result<(), WalletFault> {
 #[must_use]
 pub fn arguments(profile: &Profile) -> Vec<OsString> {
     match profile.setting() {
-        Setting::Sandbox => vec!["--sandbox".into(), profile.home().into()],
+        Setting::Sandbox => {
+            let mut words: Vec<OsString> = vec!["--sandbox".into(), profile.home().into()];
+            if let Some(hardened) = profile.hardened() {
+                words.extend(["--hardened".into(), hardened.file().into()]);
+            }
+            words
+        }
         Setting::Real if profile.name() == "default" => Vec::new(),
         Setting::Real => vec!["--profile".into(), profile.name().into()],
     }

@@ -16,6 +16,8 @@ mod books;
 mod browser;
 #[path = "crash/client.rs"]
 mod client;
+#[path = "crash/crowd.rs"]
+mod crowd;
 #[path = "crash/endings.rs"]
 mod endings;
 #[path = "crash/farewell.rs"]

@@ -54,7 +54,11 @@ impl Approvals {
             table::say("No purchase waits for you.")?;
         } else {
             let rows = told.approvals.iter().map(|view| row(view, told.now_s)).collect();
-            table::say(&table::table(&["id", "what", "price", "payee", "why", "still"], &[2], rows))?;
+            table::say(&table::table(
+                &["id", "what, as reported by serve", "price", "payee", "why", "still"],
+                &[2],
+                rows,
+            ))?;
         }
         Ok(Exit::Done)
     }

@@ -172,7 +172,7 @@ fn verified(profile: &Profile, kept: Kept) -> Result<Report, Stop> {
 
 /// Opens the profile's ledger to look at it.
 pub(super) fn inspector(profile: &Profile) -> Result<Inspector, Stop> {
-    profile.check()?;
+    profile.check_vault()?;
     Ok(Inspector::open(&profile.ledger_place())?)
 }
 

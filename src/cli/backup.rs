@@ -34,6 +34,7 @@ pub(super) struct Restore {
 
 impl Backup {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        profile.is_the_vaults()?;
         let mut out = table::new_file(&self.file)?;
         let typed = terminal::new_passphrase("Passphrase for the backup", profile.setting()).map_err(Stop::from);
         let written = typed.and_then(|typed| Ok(by_hand::back_up(profile, &Passphrase::new(typed), &mut out)?));
@@ -58,6 +59,7 @@ impl Backup {
 
 impl Restore {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        profile.is_the_vaults()?;
         let told = "This makes the backup the ledger. All budgets are closed, and every payment that was open in it counts as \
                     spent.";
         table::complain(told);

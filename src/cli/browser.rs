@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bursar_policy::SessionName;
 use bursar_vault::client::{ClientFault, GlueClient};
+use bursar_vault::hardened::DoorName;
 use bursar_vault::profile::Profile;
 use bursar_vault::secrets;
 use clap::Args;
@@ -57,7 +58,8 @@ impl Browser {
         secrets::forbid_core_dumps().map_err(|fault| Stop::not_ready(fault.to_string()))?;
         let name = session::name(&self.session)?;
         let endpoint = self.connect.as_deref().map(str::parse::<Endpoint>).transpose()?;
-        profile.check()?;
+        profile.check_guest(DoorName::Glue)?;
+        profile.check_own()?;
         let vault = enter(profile, &name)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let ended = match endpoint {

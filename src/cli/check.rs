@@ -146,7 +146,7 @@ pub(super) fn warnings(read: &Reading<'_>, profile: &Profile) -> Vec<Told> {
 
 /// The text of the profile's rules, read as the vault reads it: a file that others could change is refused.
 pub(super) fn text_of_profile(profile: &Profile) -> Result<String, Stop> {
-    profile.check()?;
+    profile.check_vault()?;
     let path = profile.rules();
     let bytes = guarded::read(&path, guarded::FILE_MAX_BYTES).map_err(|fault| Stop::not_ready(fault.to_string()))?;
     utf8(&path, bytes.to_vec())

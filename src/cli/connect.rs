@@ -3,28 +3,34 @@
 use std::path::Path;
 
 use bursar_vault::client::{ClientFault, OperatorClient};
+use bursar_vault::hardened::DoorName;
 use bursar_vault::ledger::LedgerFault;
 use bursar_vault::profile::{Profile, ProfileFault};
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
 
 use super::exit::{Exit, Stop};
 
-/// The profile the command line names; only its place, nothing is opened.
+/// The profile the command line names: its place, and whose vault it has; nothing else is opened.
 ///
 /// # Errors
 ///
-/// A [`Stop`] with exit code 2 for a bad name, 4 where this user has no account.
-pub(super) fn profile(sandbox: Option<&Path>, name: Option<&str>) -> Result<Profile, Stop> {
-    let found = match sandbox {
-        Some(dir) => Profile::locate_sandbox(dir),
-        None => Profile::locate_default(name),
+/// A [`Stop`] with exit code 2 for a bad name, 4 where this user has no account or the machine's file cannot be used.
+pub(super) fn profile(sandbox: Option<&Path>, hardened: Option<&Path>, name: Option<&str>) -> Result<Profile, Stop> {
+    let found = match (sandbox, hardened) {
+        (Some(dir), Some(file)) => Profile::locate_hardened_sandbox(dir, file),
+        (Some(dir), None) => Profile::locate_sandbox(dir),
+        (None, _) => Profile::locate_default(name),
     };
     found.map_err(Stop::from)
 }
 
 impl From<ProfileFault> for Stop {
     fn from(fault: ProfileFault) -> Self {
-        let exit = if matches!(fault, ProfileFault::Name { .. }) { Exit::Usage } else { Exit::NotReady };
+        let exit = match fault {
+            ProfileFault::Name { .. } | ProfileFault::OneVault { .. } => Exit::Usage,
+            ProfileFault::NotListed { .. } | ProfileFault::NotTheVault { .. } => Exit::Refused,
+            _ => Exit::NotReady,
+        };
         Self::new(exit, fault.to_string())
     }
 }
@@ -33,6 +39,7 @@ impl From<ClientFault> for Stop {
     fn from(fault: ClientFault) -> Self {
         match fault {
             ClientFault::Said { code, message } => Self::new(exit_of(&code), message),
+            ClientFault::Profile(fault) => fault.into(),
             other => Self::not_ready(other.to_string()),
         }
     }
@@ -69,18 +76,21 @@ impl Operator {
     ///
     /// A [`Stop`] with exit code 4 where none answers.
     pub(super) fn connect(profile: &Profile) -> Result<Self, Stop> {
-        profile.check()?;
+        profile.check_guest(DoorName::Operator)?;
         let (client, _) = OperatorClient::connect(profile)?;
         Ok(Self(client))
     }
 
-    /// Connects to the running vault, starting one where none answers.
+    /// Connects to the running vault, starting one where none answers; the machine's is never started from here.
     ///
     /// # Errors
     ///
     /// A [`Stop`] with exit code 4 where none could be started.
     pub(super) fn connect_or_start(profile: &Profile) -> Result<Self, Stop> {
-        profile.check()?;
+        profile.check_guest(DoorName::Operator)?;
+        if profile.hardened().is_some() {
+            return Self::connect(profile);
+        }
         if let Ok(operator) = Self::connect(profile) {
             return Ok(operator);
         }

@@ -67,7 +67,7 @@ pub(super) struct Export {
 
 impl Content {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
-        profile.check()?;
+        profile.check_own()?;
         let store = ContentStore::open(&profile.content_dir()).map_err(|fault| Stop::not_ready(fault.to_string()))?;
         match self {
             Self::List(list) => list.run(profile, &store),

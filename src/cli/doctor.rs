@@ -56,7 +56,7 @@ impl Doctor {
         let home = install::home(sandbox, self.home.as_deref())?;
         let mut lines = Lines::default();
         machine::environment(&mut lines, std::env::vars_os());
-        let is_set_up = profile.keystore().symlink_metadata().is_ok();
+        let is_set_up = profile.is_the_vaults().is_err() || profile.keystore().symlink_metadata().is_ok();
         if is_set_up {
             self.profile(&mut lines, profile)?;
         } else {

@@ -49,7 +49,7 @@ impl Explain {
             return payment(profile, id, self.form());
         }
         let session = self.session.as_deref().map(session::name).transpose()?;
-        profile.check()?;
+        profile.check_own()?;
         let content = ContentStore::open(&profile.content_dir()).map_err(|fault| Stop::not_ready(fault.to_string()))?;
         let buyer = Buyer::new(profile, Wallet::new(profile, None)?, SystemResolver::new(), content);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

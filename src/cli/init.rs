@@ -27,6 +27,7 @@ use self::account::Account;
 use self::chosen::Chosen;
 use self::conversation::{Said, Whose};
 use super::exit::{Exit, Stop};
+use super::install::Global;
 use super::{check, table, terminal};
 
 /// Set bursar up: write commented rules, make or import a key, show how to fund it, open a first budget, register clients.
@@ -80,13 +81,14 @@ enum Manner {
 }
 
 impl Init {
-    pub(super) fn run(&self, profile: &Profile, sandbox: Option<&Path>, name: Option<&str>) -> Result<Exit, Stop> {
+    pub(super) fn run(&self, profile: &Profile, global: Global<'_>) -> Result<Exit, Stop> {
+        profile.is_the_vaults()?;
         if let Some(file) = &self.from {
             return self.rules_alone(profile, file);
         }
         let manner = self.manner();
         if profile.keystore().symlink_metadata().is_ok() {
-            return self.again(profile, manner, sandbox, name);
+            return self.again(profile, manner, global);
         }
         let there = rules_there(profile)?;
         let text = match (&there, manner) {
@@ -121,7 +123,7 @@ impl Init {
         }
         account.show()?;
         match manner {
-            Manner::Asking => onward::go(profile, sandbox, name, self.home.as_deref(), Some(typed))?,
+            Manner::Asking => onward::go(profile, global, self.home.as_deref(), Some(typed))?,
             Manner::Silent => onward::told(profile)?,
         }
         Ok(Exit::Done)
@@ -183,13 +185,7 @@ impl Init {
     }
 
     /// The profile has a key: nothing of it is replaced.
-    fn again(
-        &self,
-        profile: &Profile,
-        manner: Manner,
-        sandbox: Option<&Path>,
-        name: Option<&str>,
-    ) -> Result<Exit, Stop> {
+    fn again(&self, profile: &Profile, manner: Manner, global: Global<'_>) -> Result<Exit, Stop> {
         if manner == Manner::Silent || self.has_choices() || self.import || self.unlock_by_file {
             return Err(Stop::usage(format!(
                 "`{}` is set up already; use it, or another profile with `--profile NAME`",
@@ -202,7 +198,7 @@ impl Init {
         let keystore = Keystore::open(&profile.keystore(), profile.setting(), &identity.ledger)
             .map_err(|fault| Stop::not_ready(fault.to_string()))?;
         Account::new(profile, &asset_of(&text, profile.setting())?, keystore.address()).show()?;
-        onward::go(profile, sandbox, name, self.home.as_deref(), None)?;
+        onward::go(profile, global, self.home.as_deref(), None)?;
         Ok(Exit::Done)
     }
 

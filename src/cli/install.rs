@@ -133,14 +133,22 @@ enum Aim<'a> {
     Out(&'a str),
 }
 
+/// What the command line says in front of every command, as far as a client has to repeat it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Global<'a> {
+    pub(super) sandbox: Option<&'a Path>,
+    pub(super) hardened: Option<&'a Path>,
+    pub(super) profile: Option<&'a str>,
+}
+
 impl Install {
-    pub(super) fn run(&self, sandbox: Option<&Path>, profile: Option<&str>) -> Result<Exit, Stop> {
-        let registration = registration(sandbox, profile, self.entry.session.as_deref(), &self.entry.name)?;
+    pub(super) fn run(&self, global: Global<'_>) -> Result<Exit, Stop> {
+        let registration = registration(global, self.entry.session.as_deref(), &self.entry.name)?;
         if let Some(id) = &self.print {
             table::say(&snippet(Client::named(id), &registration)?)?;
             return Ok(Exit::Done);
         }
-        self.how.run(&self.clients, sandbox, &Aim::In(&registration))
+        self.how.run(&self.clients, global.sandbox, &Aim::In(&registration))
     }
 }
 
@@ -222,8 +230,8 @@ impl How {
 /// # Errors
 ///
 /// A [`Stop`] when nobody can answer.
-pub(super) fn offer(ids: &[&str], sandbox: Option<&Path>, profile: Option<&str>, home: &Path) -> Result<(), Stop> {
-    let registration = registration(sandbox, profile, None, NAME)?;
+pub(super) fn offer(ids: &[&str], global: Global<'_>, home: &Path) -> Result<(), Stop> {
+    let registration = registration(global, None, NAME)?;
     let how = How { file: None, dry_run: false, yes: false, json: false, home: None };
     let clients = ids.iter().filter_map(|id| Client::named(id));
     let mut told: Vec<Told> = clients.map(|client| planned(client, home, None, &Aim::In(&registration))).collect();
@@ -235,12 +243,7 @@ pub(super) fn offer(ids: &[&str], sandbox: Option<&Path>, profile: Option<&str>,
 /// # Errors
 ///
 /// A [`Stop`] with exit code 2 where a path cannot be written into a configuration.
-fn registration(
-    sandbox: Option<&Path>,
-    profile: Option<&str>,
-    session: Option<&str>,
-    name: &str,
-) -> Result<Registration, Stop> {
+fn registration(global: Global<'_>, session: Option<&str>, name: &str) -> Result<Registration, Stop> {
     let program = std::env::current_exe()?;
     let program = program.to_str().ok_or_else(|| {
         Stop::usage(
@@ -251,14 +254,15 @@ fn registration(
         return Err(Stop::usage("this program was replaced while it ran; run the new one"));
     }
     let mut arguments = Vec::new();
-    if let Some(dir) = sandbox {
-        let dir = std::path::absolute(dir)?;
-        let dir = dir.to_str().ok_or_else(|| {
-            Stop::usage("the sandbox folder's path is not UTF-8 text, which no client configuration can hold")
+    for (flag, path) in [("--sandbox", global.sandbox), ("--hardened", global.hardened)] {
+        let Some(path) = path else { continue };
+        let path = std::path::absolute(path)?;
+        let path = path.to_str().ok_or_else(|| {
+            Stop::usage(format!("the path of `{flag}` is not UTF-8 text, which no client configuration can hold"))
         })?;
-        arguments.extend(["--sandbox".to_owned(), dir.to_owned()]);
+        arguments.extend([flag.to_owned(), path.to_owned()]);
     }
-    if let Some(name) = profile {
+    if let Some(name) = global.profile {
         arguments.extend(["--profile".to_owned(), name.to_owned()]);
     }
     arguments.push("serve".to_owned());
@@ -429,3 +433,6 @@ fn entry_name(typed: &str) -> Result<String, String> {
     }
     Err("a name is a letter and then letters, digits, `-` and `_`, at most 40 in all".to_owned())
 }
+
+#[cfg(test)]
+mod tests;

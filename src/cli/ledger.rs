@@ -51,7 +51,7 @@ struct Checked {
 
 impl Verify {
     fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
-        profile.check()?;
+        profile.check_vault()?;
         let checks = checks(profile);
         let whole = checks.iter().all(|checked| checked.in_order);
         if self.json {
@@ -124,6 +124,7 @@ fn checks(profile: &Profile) -> Vec<Checked> {
 impl Recover {
     #[expect(clippy::unused_self, reason = "every command is run the same way")]
     fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
+        profile.is_the_vaults()?;
         let told = "This rebuilds the ledger from what can be read of it. All budgets are closed, and every open payment counts \
                     as spent. The damaged files are kept.";
         table::complain(told);

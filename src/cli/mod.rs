@@ -63,6 +63,10 @@ struct Cli {
     #[arg(long, global = true, value_name = "DIR")]
     sandbox: Option<PathBuf>,
 
+    /// In a sandbox, let FILE say whose the vault is, as `/etc/bursar/vault.toml` does for real money
+    #[arg(long, global = true, value_name = "FILE", requires = "sandbox")]
+    hardened: Option<PathBuf>,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -177,26 +181,37 @@ pub fn main() -> ExitCode {
 impl Cli {
     /// A sentence with its commands spelled for the profile of this command line.
     fn advice(&self, sentence: &str) -> String {
-        match connect::profile(self.sandbox.as_deref(), self.profile.as_deref()) {
+        match self.place() {
             Ok(profile) => connect::advice(&profile, sentence),
             Err(_) => sentence.to_owned(),
         }
+    }
+
+    fn global(&self) -> install::Global<'_> {
+        install::Global {
+            sandbox: self.sandbox.as_deref(),
+            hardened: self.hardened.as_deref(),
+            profile: self.profile.as_deref(),
+        }
+    }
+
+    fn place(&self) -> Result<Profile, Stop> {
+        connect::profile(self.sandbox.as_deref(), self.hardened.as_deref(), self.profile.as_deref())
     }
 }
 
 fn run(cli: &Cli) -> Result<Exit, Stop> {
     match &cli.command {
-        Command::Install(install) => return install.run(cli.sandbox.as_deref(), cli.profile.as_deref()),
+        Command::Install(install) => return install.run(cli.global()),
         Command::Completions(completions) => return completions.run(),
         Command::Uninstall(uninstall) => return uninstall.run(cli.sandbox.as_deref()),
         #[cfg(feature = "demo")]
         Command::Demo(demo) => return demo.run(cli.sandbox.as_deref()),
         _ => {}
     }
-    let profile = connect::profile(cli.sandbox.as_deref(), cli.profile.as_deref())?;
-    let profile: &Profile = &profile;
+    let profile: &Profile = &cli.place()?;
     match &cli.command {
-        Command::Init(command) => command.run(profile, cli.sandbox.as_deref(), cli.profile.as_deref()),
+        Command::Init(command) => command.run(profile, cli.global()),
         Command::Serve(command) => command.run(profile),
         Command::Browser(command) => command.run(profile),
         Command::Vault(command) => command.run(profile),

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bursar_tools::{ServeOptions, serve, stdio};
+use bursar_vault::confine::{self, Plan};
 use bursar_vault::failpoint;
-use bursar_vault::profile::Profile;
+use bursar_vault::hardened::DoorName;
+use bursar_vault::profile::{Profile, ProfileFault};
 use bursar_vault::secrets;
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
@@ -36,7 +38,10 @@ impl Serve {
         secrets::refuse_wallet_variables().map_err(|fault| Stop::not_ready(fault.to_string()))?;
         secrets::forbid_core_dumps().map_err(|fault| Stop::not_ready(fault.to_string()))?;
         let name = session::name(&self.session)?;
-        profile.check()?;
+        profile.check_guest(DoorName::Agent)?;
+        profile.check_own()?;
+        let plan = Plan::serve(profile).map_err(ProfileFault::from)?;
+        tracing::info!("confined: {}", confine::told(&confine::confine(&plan)));
         failpoint::arm(&profile.failpoint(), profile.setting());
         let content = ContentStore::open(&profile.content_dir()).map_err(|fault| Stop::not_ready(fault.to_string()))?;
         let wallet = Wallet::new(profile, Some(name))?;

@@ -11,4 +11,4 @@ mod tests;
 pub use kind::ContentKind;
 pub use notes::Note;
 pub use shelf::Kept;
-pub use store::{ContentFault, ContentHead, ContentStore, Fullness, Settling, StoredContent, Writer};
+pub use store::{AT_HAND_BYTES, ContentFault, ContentHead, ContentStore, Fullness, Settling, StoredContent, Writer};

@@ -15,6 +15,9 @@ use sha2::{Digest as _, Sha256};
 /// The start of the name of every file that is still being written. No digest starts like this.
 const PARTIAL: &str = ".partial-";
 
+/// How much of the beginning of a body stays at hand while it is written, in bytes.
+pub const AT_HAND_BYTES: usize = 10 * 1024;
+
 /// What is left free on the disk, in bytes: the ledger is on the same one, and it must never find it full because of
 /// what an agent fetched.
 const FREE_BYTES: u64 = 32 * 1024 * 1024;
@@ -171,7 +174,8 @@ impl ContentStore {
             // The lock says "somebody is writing this" to the sweep of another process. Between making the file and
             // locking it such a sweep can win; then the file is gone, and the next name is tried.
             if file.try_lock().is_ok() && rustix::fs::fstat(&file).is_ok_and(|facts| facts.st_nlink > 0) {
-                return Ok(Writer { store: self.clone(), name: Some(name), file, hash: Sha256::new(), bytes: 0 });
+                let (store, name, hash) = (self.clone(), Some(name), Sha256::new());
+                return Ok(Writer { store, name, file, hash, bytes: 0, beginning: Vec::new() });
             }
         }
         Err(ContentFault::Unwritable { path: self.path.display().to_string(), kind: io::ErrorKind::WouldBlock })
@@ -277,6 +281,7 @@ pub struct Writer {
     file: File,
     hash: Sha256,
     bytes: u64,
+    beginning: Vec<u8>,
 }
 
 impl Writer {
@@ -288,8 +293,15 @@ impl Writer {
     pub fn write(&mut self, piece: &[u8]) -> Result<(), ContentFault> {
         self.file.write_all(piece).map_err(|error| self.store.unwritable(&error))?;
         self.hash.update(piece);
+        let room = AT_HAND_BYTES.saturating_sub(self.beginning.len());
+        self.beginning.extend_from_slice(piece.get(..room).unwrap_or(piece));
         self.bytes = self.bytes.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
         Ok(())
+    }
+
+    /// Hands over the first [`AT_HAND_BYTES`] of what was written: whoever wants to see them need not read the body again.
+    pub fn take_beginning(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.beginning)
     }
 
     /// Puts what was written under its digest, in one step. Content that is there already is replaced by the same bytes.

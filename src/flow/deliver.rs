@@ -79,11 +79,13 @@ impl<R: Resolver> Buyer<R> {
         failpoint::reach("serve-answered");
         let stored = self.store(rules, &paying.visit.errand.site, reply).await;
         failpoint::reach("serve-content-stored");
-        let (kept, broken) = match stored {
-            Ok((stored, kind)) => (Some(stored.content(kind)), stored.note()),
-            Err(lost) => (None, Some(End::from(lost).into_reason())),
+        let (kept, content, broken) = match stored {
+            Ok((stored, kind)) => {
+                let content = self.fresh(rules, &paying.visit.errand.site, &stored, kind, status);
+                (Some(stored.content(kind)), Some(content), stored.note())
+            }
+            Err(lost) => (None, None, Some(End::from(lost).into_reason())),
         };
-        let content = kept.as_ref().map(|kept| self.shown(rules, &paying.visit.errand.site, kept, status));
         let content_error = broken.as_ref().map(|reason| reason.sentence().to_owned());
         let trouble = match status {
             200..=299 => broken.map(|reason| Reason::new(reason.code().to_owned(), NOT_WHOLE)),

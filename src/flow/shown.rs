@@ -1,27 +1,65 @@
 //! What the model may see of stored content, by the operator's rule for the host. It must never show more than that.
 
+use std::borrow::Cow;
+
 use bursar_policy::{ContentMode, Pointer, Rules, Site};
 use bursar_tools::SellerText;
 use bursar_tools::payments::{Content, ContentKind, Field, FieldValue, Reason, Shown, View};
 use bursar_vault::protocol::ContentRef;
 
 use super::Buyer;
+use super::visit::Stored;
+use crate::content::{self, AT_HAND_BYTES};
 use crate::net::Resolver;
 use crate::wire::{Pointed, pointed};
 
 /// The most text of a body that a model is shown, in bytes; the tools cut once more at their own cap.
-const TEXT_BYTES: usize = 10 * 1024;
+const TEXT_BYTES: usize = AT_HAND_BYTES;
 
 /// The most text of a body whose file the model is told, in bytes.
 const PREVIEW_BYTES: usize = 1024;
 
 /// The longest body whose fields are read, in bytes; a longer one shows none.
-const FIELDS_BYTES: usize = 1024 * 1024;
+const FIELDS_BYTES: u64 = 1024 * 1024;
+
+/// A stored body, and its beginning where it was stored just now.
+#[derive(Clone, Copy)]
+struct Goods<'a> {
+    content: &'a ContentRef,
+    beginning: Option<&'a [u8]>,
+}
+
+impl<'a> Goods<'a> {
+    const fn on_disk(content: &'a ContentRef) -> Self {
+        Self { content, beginning: None }
+    }
+
+    /// The first `most_bytes` of the body, or all of a shorter one, where they are at hand.
+    fn at_hand(&self, most_bytes: usize) -> Option<&'a [u8]> {
+        let beginning = self.beginning?;
+        let all = u64::try_from(beginning.len()) == Ok(self.content.bytes);
+        beginning.get(..most_bytes).or_else(|| all.then_some(beginning))
+    }
+}
 
 impl<R: Resolver> Buyer<R> {
     /// What the operator's rule for the host lets the model see of stored content.
     pub(super) fn shown(&self, rules: &Rules, site: &Site, content: &ContentRef, status: u16) -> Content {
-        told(content, status, self.as_ruled(rules, site, content))
+        told(content, status, self.as_ruled(rules, site, Goods::on_disk(content)))
+    }
+
+    /// The same of a body that was stored just now: what is at hand of it is not read again.
+    pub(super) fn fresh(
+        &self,
+        rules: &Rules,
+        site: &Site,
+        stored: &Stored,
+        kind: content::ContentKind,
+        status: u16,
+    ) -> Content {
+        let content = stored.content(kind);
+        let goods = Goods { content: &content, beginning: Some(&stored.beginning) };
+        told(&content, status, self.as_ruled(rules, site, goods))
     }
 
     /// The same in the view that a caller names, where the rule shows as much by itself.
@@ -47,32 +85,40 @@ impl<R: Resolver> Buyer<R> {
                 if of_text && !ContentKind::named(&content.kind).is_textual() {
                     no_fields("not_text", "the seller does not call the body text, so no field of it is shown")
                 } else {
-                    self.fields(content, fields)
+                    self.fields(Goods::on_disk(content), fields)
                 }
             }
-            View::Text | View::File => self.as_ruled(rules, site, content),
+            View::Text | View::File => self.as_ruled(rules, site, Goods::on_disk(content)),
         };
         Ok(told(content, status, shown))
     }
 
-    fn as_ruled(&self, rules: &Rules, site: &Site, content: &ContentRef) -> Shown {
+    fn as_ruled(&self, rules: &Rules, site: &Site, goods: Goods<'_>) -> Shown {
         match rules.content_mode(site) {
             ContentMode::Withhold => Shown::Withheld,
             ContentMode::Fields => {
-                self.fields(content, rules.host_rule(site).map(|rule| rule.fields()).unwrap_or_default())
+                self.fields(goods, rules.host_rule(site).map(|rule| rule.fields()).unwrap_or_default())
             }
             ContentMode::File => Shown::File {
-                path: self.content.path_of(&content.digest).display().to_string(),
-                preview: self.beginning(content, PREVIEW_BYTES),
+                path: self.content.path_of(&goods.content.digest).display().to_string(),
+                preview: self.text(goods, PREVIEW_BYTES),
             },
-            ContentMode::Text => self.beginning(content, TEXT_BYTES).map_or(Shown::Withheld, Shown::Text),
+            ContentMode::Text => self.text(goods, TEXT_BYTES).map_or(Shown::Withheld, Shown::Text),
         }
     }
 
     /// The beginning of a stored body; nothing where it cannot be read.
-    fn beginning(&self, content: &ContentRef, most_bytes: usize) -> Option<SellerText> {
-        match self.content.head(&content.digest, most_bytes) {
-            Ok(head) => Some(SellerText::from_bytes(&head.bytes)),
+    fn text(&self, goods: Goods<'_>, most_bytes: usize) -> Option<SellerText> {
+        self.beginning(goods, most_bytes).map(|bytes| SellerText::from_bytes(&bytes))
+    }
+
+    /// The first `most_bytes` of a stored body: those at hand, or read again and checked.
+    fn beginning<'a>(&self, goods: Goods<'a>, most_bytes: usize) -> Option<Cow<'a, [u8]>> {
+        if let Some(bytes) = goods.at_hand(most_bytes) {
+            return Some(Cow::Borrowed(bytes));
+        }
+        match self.content.head(&goods.content.digest, most_bytes) {
+            Ok(head) => Some(Cow::Owned(head.bytes)),
             Err(fault) => {
                 tracing::warn!("stored content cannot be shown: {fault}");
                 None
@@ -81,21 +127,17 @@ impl<R: Resolver> Buyer<R> {
     }
 
     /// The values of a stored JSON document at `wanted`, or why there are none.
-    fn fields(&self, content: &ContentRef, wanted: &[Pointer]) -> Shown {
-        if content.truncated {
+    fn fields(&self, goods: Goods<'_>, wanted: &[Pointer]) -> Shown {
+        if goods.content.truncated {
             return no_fields("not_whole", "only the beginning of the body was kept, so no field of it is shown");
         }
-        let head = match self.content.head(&content.digest, FIELDS_BYTES) {
-            Ok(head) => head,
-            Err(fault) => {
-                tracing::warn!("stored content cannot be shown: {fault}");
-                return Shown::Withheld;
-            }
-        };
-        if head.more {
+        if FIELDS_BYTES < goods.content.bytes {
             return no_fields("too_long", "the body is longer than 1 MiB, so no field of it is shown");
         }
-        match pointed(&head.bytes, wanted) {
+        let Some(document) = self.beginning(goods, usize::try_from(FIELDS_BYTES).unwrap_or(usize::MAX)) else {
+            return Shown::Withheld;
+        };
+        match pointed(&document, wanted) {
             Ok(values) => Shown::Fields(wanted.iter().zip(values).map(field).collect()),
             // Which member stands there twice is a seller's word, and stays out of our sentence.
             Err(_) => no_fields(
@@ -164,6 +206,27 @@ mod tests {
         [[host]]\norigin = \"https://fields.test\"\ncontent = \"fields\"\nfields = [\"/a\", \"/b\"]\n\
         [[host]]\norigin = \"https://text.test\"\ncontent = \"text\"\n\
         [[host]]\norigin = \"https://file.test\"\ncontent = \"file\"\n";
+
+    #[test]
+    fn what_is_at_hand_is_taken_only_where_it_is_as_much_as_is_wanted() {
+        let of = |bytes: u64| ContentRef {
+            digest: bursar_policy::Digest::of(b"x"),
+            bytes,
+            kind: "text".to_owned(),
+            truncated: false,
+        };
+        let (short, long) = (of(4), of(1000));
+        let goods = |content, beginning: &'static [u8]| Goods { content, beginning: Some(beginning) };
+        for (goods, most_bytes, at_hand) in [
+            (goods(&short, b"abcd"), 10, Some(&b"abcd"[..])),
+            (goods(&short, b"abcd"), 3, Some(b"abc")),
+            (goods(&long, b"abcd"), 4, Some(b"abcd")),
+            (goods(&long, b"abcd"), 5, None),
+            (Goods::on_disk(&short), 1, None),
+        ] {
+            assert_eq!(goods.at_hand(most_bytes), at_hand);
+        }
+    }
 
     fn fields(names: &[&str]) -> View {
         View::Fields(names.iter().map(|name| name.parse().unwrap()).collect())

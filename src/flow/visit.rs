@@ -63,7 +63,7 @@ impl<R: Resolver> Buyer<R> {
                 self.may_keep_more(rules)?;
                 let (stored, kind) = self.store(rules, &visit.errand.site, reply).await?;
                 self.note(&visit.errand, status, &stored, kind);
-                let content = self.shown(rules, &visit.errand.site, &stored.content(kind), status);
+                let content = self.fresh(rules, &visit.errand.site, &stored, kind, status);
                 Ok(Seen::Free { content, note: stored.note() })
             }
         }
@@ -81,9 +81,10 @@ impl<R: Resolver> Buyer<R> {
                 let mut writer = self.content.writer()?;
                 writer.write(&bytes)?;
                 let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
-                let stored = Stored { kept: settled_later(writer.finish(fullness)?), end };
+                let beginning = writer.take_beginning();
+                let stored = Stored { kept: settled_later(writer.finish(fullness)?), beginning, end };
                 self.note(&visit.errand, 402, &stored, kind);
-                let content = self.shown(rules, &visit.errand.site, &stored.content(kind), 402);
+                let content = self.fresh(rules, &visit.errand.site, &stored, kind, 402);
                 Ok(Seen::Free { content, note: Some(Reason::new(rail.code(), rail.sentence())) })
             }
         }
@@ -118,7 +119,8 @@ impl<R: Resolver> Buyer<R> {
         let mut writer = self.content.writer()?;
         let end = reply.into_body().read_into(rules.body_cap_of(site), |piece| writer.write(piece)).await?;
         let fullness = if end.is_whole() { Fullness::Whole } else { Fullness::Truncated };
-        Ok((Stored { kept: settled_later(writer.finish(fullness)?), end }, kind))
+        let beginning = writer.take_beginning();
+        Ok((Stored { kept: settled_later(writer.finish(fullness)?), beginning, end }, kind))
     }
 }
 
@@ -136,6 +138,8 @@ fn settled_later((kept, settling): (StoredContent, Settling)) -> StoredContent {
 /// A body in the content folder, and how reading it ended.
 pub(super) struct Stored {
     pub(super) kept: StoredContent,
+    /// Its first bytes, up to [`AT_HAND_BYTES`](crate::content::AT_HAND_BYTES).
+    pub(super) beginning: Vec<u8>,
     pub(super) end: BodyEnd,
 }
 

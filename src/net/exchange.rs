@@ -21,6 +21,7 @@ use super::ask::Ask;
 use super::carry::Carriage;
 use super::dial;
 use super::fault::{self, ExchangeFault, FaultCode};
+use super::kept::{self, Kept};
 use super::limits::Limits;
 use super::line::{Heard, Line};
 use super::pin::{Ground, Pin};
@@ -31,16 +32,17 @@ use super::tunnel::tunnel;
 
 const OUR_NAME: &str = concat!("bursar/", env!("CARGO_PKG_VERSION"));
 
-/// One purchase's way to its seller. Each leg dials anew, and only the addresses of the pin.
+/// One purchase's way to its seller. Only the addresses of the pin are dialled, and once one has answered, later legs go
+/// there and nowhere else.
 ///
-/// A new connection for each leg costs a resumed TLS handshake and buys certainty: a payment never rides on a
-/// connection that the seller is just closing, and a leg that could not connect has sent nothing. Once an address has
-/// answered, later legs go there and nowhere else.
+/// The second leg may go over the connection of the first, where that is surely alive (`src/net/kept.rs` says when); every other
+/// one dials anew. No connection carries a third request, and none outlives its exchange.
 #[derive(Debug)]
 pub struct Exchange {
     pin: Pin,
     tls: Arc<ClientConfig>,
     answered: OnceLock<SocketAddr>,
+    kept: Arc<Kept>,
     proxy_credentials: Option<SecretValue>,
 }
 
@@ -48,7 +50,13 @@ impl Exchange {
     /// Takes the pin; dials nothing yet.
     #[must_use]
     pub fn open(pin: Pin, tls: &Tls) -> Self {
-        Self { pin, tls: Arc::new(tls.for_exchange()), answered: OnceLock::new(), proxy_credentials: None }
+        Self {
+            pin,
+            tls: Arc::new(tls.for_exchange()),
+            answered: OnceLock::new(),
+            kept: Arc::default(),
+            proxy_credentials: None,
+        }
     }
 
     /// The same with what the proxy of the rules wants: a user name, a colon and a password. They are said to the proxy
@@ -65,8 +73,9 @@ impl Exchange {
 
     /// Sends `ask` once to the pinned site and waits for the header of the answer.
     ///
-    /// The request goes out at most once, over a new connection, to the URL of the pin. Redirects, proxies of the
-    /// environment, cookies, `Alt-Svc` and repeated requests do not exist here. Interim (1xx) answers are skipped.
+    /// The request goes out at most once, to the URL of the pin: over the connection that the leg before left, or a new
+    /// one. Redirects, proxies of the environment, cookies, `Alt-Svc` and repeated requests do not exist here. Interim
+    /// (1xx) answers are skipped.
     ///
     /// # Errors
     ///
@@ -76,12 +85,14 @@ impl Exchange {
         let end = started.checked_add(limits.total).unwrap_or(started);
         let at = self.pin.site().authority();
 
-        let (line, address) = self.line(limits, end, &at).await?;
-        let heard = line.heard();
-        let mut carriage = Carriage::over(line, limits).await.map_err(|error| fault::of_preface(&error, &at))?;
+        let mut carriage = match self.kept.take(ask.method()) {
+            Some(carriage) => carriage,
+            None => self.carriage(limits, end, &at).await?,
+        };
         let request = self.request(ask, carriage.wants_whole_url())?;
+        let heard = carriage.heard();
         let response = answer(carriage.send(request), &heard, limits, end, &at).await?;
-        self.answered.get_or_init(|| address);
+        self.answered.get_or_init(|| carriage.leads_to());
         let mut headers = read_headers(response.headers(), limits).ok_or_else(|| fault::header_too_large(&at))?;
         if let Some(redactor) = ask.redactor() {
             headers.iter_mut().for_each(|(_, value)| redactor.clean_header(value));
@@ -89,9 +100,16 @@ impl Exchange {
         let encoded = is_encoded(response.headers());
         let status = response.status().as_u16();
         let declared = declared_length(ask.method(), status, response.headers());
-        let body = Body::new(response.into_body(), carriage, at, limits.idle, end, encoded, declared);
+        let kept = kept::may_stay(&response).then(|| Arc::clone(&self.kept));
+        let body = Body::new(response.into_body(), carriage, at, limits.idle, end, encoded, declared).leaving(kept);
         let redaction = ask.redactor().cloned().map(Redaction::by);
         Ok(Reply::new(status, headers, body.without_secrets(redaction)))
+    }
+
+    /// HTTP over a new connection. Nothing of the request has left.
+    async fn carriage(&self, limits: &Limits, end: Instant, at: &str) -> Result<Carriage, ExchangeFault> {
+        let (line, address) = self.line(limits, end, at).await?;
+        Carriage::over(line, address, limits).await.map_err(|error| fault::of_preface(&error, at))
     }
 
     /// A connection to a judged address, with TLS where the URL wants it. Nothing of the request has left.

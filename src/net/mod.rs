@@ -13,6 +13,7 @@ mod dial;
 mod exchange;
 mod fault;
 mod frames;
+mod kept;
 mod limits;
 mod line;
 mod pin;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,6 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::carry::Carriage;
 use super::fault::{self, ExchangeFault, FaultCode};
+use super::kept::Kept;
 use super::redact::Redaction;
 
 /// One answer. Everything in it is the seller's word.
@@ -56,7 +58,9 @@ impl Reply {
 pub struct Body {
     incoming: Incoming,
     /// Hangs up when this is dropped.
-    _carriage: Carriage,
+    carriage: Carriage,
+    /// Where the connection goes when the body has come to its end.
+    kept: Option<Arc<Kept>>,
     at: String,
     idle: Duration,
     deadline: Instant,
@@ -97,7 +101,12 @@ impl Body {
         encoded: bool,
         declared: Option<u64>,
     ) -> Self {
-        Self { incoming, _carriage: carriage, at, idle, deadline, encoded, declared, redaction: None }
+        Self { incoming, carriage, kept: None, at, idle, deadline, encoded, declared, redaction: None }
+    }
+
+    /// The same, leaving its connection there once all of it was read.
+    pub(super) fn leaving(self, kept: Option<Arc<Kept>>) -> Self {
+        Self { kept, ..self }
     }
 
     /// The same with secrets taken out of whatever is read.
@@ -108,7 +117,7 @@ impl Body {
     /// Hands the body to `sink` piece by piece, at most `cap_bytes` in all, and says how it ended.
     ///
     /// Secrets of the request are taken out. Never holds more than one piece and a secret that may have begun. Reads to
-    /// the end of the body or one byte past the cap, then hangs up.
+    /// the end of the body or one byte past the cap, then hangs up, or leaves the connection to the next leg.
     ///
     /// # Errors
     ///
@@ -142,7 +151,12 @@ impl Body {
                     // HTTP/2 can end a stream early without calling it an error.
                     return Ok(BodyEnd::Cut(self.fault(FaultCode::WrongLength, "sent less than it declared")));
                 }
-                Ok(None) => return Ok(BodyEnd::Complete),
+                Ok(None) => {
+                    if let Some(kept) = self.kept {
+                        kept.leave(self.carriage);
+                    }
+                    return Ok(BodyEnd::Complete);
+                }
                 Err(fault) => return Ok(BodyEnd::Cut(fault)),
             };
             read = read.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));

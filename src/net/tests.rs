@@ -1,6 +1,7 @@
 //! A hostile seller on loopback, and what the exchange makes of it.
 
 mod hostile;
+mod kept;
 mod pinning;
 mod polite;
 mod secrets;
@@ -10,6 +11,8 @@ mod seller;
 mod authority;
 #[cfg(feature = "demo")]
 mod dripped;
+#[cfg(feature = "demo")]
+mod kept_secure;
 #[cfg(feature = "demo")]
 mod multiplexed;
 #[cfg(feature = "demo")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustls::client::Resumption;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CipherSuite, ClientConfig, RootCertStore};
 
 /// Which authorities may vouch for a seller. Built once at the start and copied into every exchange.
 ///
@@ -67,8 +67,10 @@ impl Tls {
     }
 
     fn trusting(roots: RootCertStore) -> Result<Self, TlsFault> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ClientConfig::builder_with_provider(provider)
+        let mut provider = rustls::crypto::ring::default_provider();
+        // First what processors compute by themselves: SHA-256 in the key schedule, AES with the fewest rounds.
+        provider.cipher_suites.sort_by_key(|known| known.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
+        let mut config = ClientConfig::builder_with_provider(Arc::new(provider))
             .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
             .map_err(|_| TlsFault::Unusable)?
             .with_root_certificates(roots)

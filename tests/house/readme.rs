@@ -36,8 +36,10 @@ fn every_dependency_earns_its_place_in_a_line_of_contributing() {
     let mut names = Vec::new();
     for manifest in ["Cargo.toml", "policy/Cargo.toml", "vault/Cargo.toml", "tools/Cargo.toml"] {
         let manifest: toml::Table = read(manifest).parse().unwrap();
-        for kind in ["dependencies", "dev-dependencies"] {
-            if let Some(table) = manifest.get(kind).and_then(toml::Value::as_table) {
+        let on_targets = manifest.get("target").and_then(toml::Value::as_table).into_iter().flat_map(|of| of.values());
+        let tables = on_targets.filter_map(toml::Value::as_table).chain([&manifest]);
+        for (of, kind) in tables.flat_map(|of| ["dependencies", "dev-dependencies"].map(|kind| (of, kind))) {
+            if let Some(table) = of.get(kind).and_then(toml::Value::as_table) {
                 names.extend(table.keys().filter(|name| !name.starts_with("bursar-")).cloned());
             }
         }
@@ -47,6 +49,27 @@ fn every_dependency_earns_its_place_in_a_line_of_contributing() {
     assert!(names.len() > 20, "only {names:?} were found");
     let missing: Vec<&String> = names.iter().filter(|name| !contributing.contains(&format!("| `{name}` |"))).collect();
     assert!(missing.is_empty(), "no line in CONTRIBUTING.md for {missing:?}");
+}
+
+#[test]
+fn the_documents_install_one_version_by_its_checksum_and_never_the_newest_of_a_name() {
+    let releases = read("docs/releases.md");
+    let commands = releases.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let all: String = commands.collect();
+    let version = env!("CARGO_PKG_VERSION");
+    for part in [&format!("VERSION={version}\n"), "sha256sum --check", "SHA256SUMS", "--locked"] {
+        assert!(all.contains(part), "`{part}` is not in the commands of docs/releases.md");
+    }
+    for name in ["README.md", "docs/releases.md", "docs/hardened.md", "docs/browser.md", "packaging/mcpb/manifest.json"]
+    {
+        for line in read(name).lines() {
+            let fetches = ["npx ", "uvx ", "pipx run", "docker run", "curl "].iter().any(|word| line.contains(word));
+            // A warning names what not to do; a browser tool of somebody else's holds no money.
+            let harmless = line.contains("@playwright/mcp") || line.contains("and the like");
+            assert!(!fetches || harmless, "{name}: {line}");
+            assert!(!line.contains("bursar@latest") && !line.contains(":latest"), "{name}: {line}");
+        }
+    }
 }
 
 #[test]

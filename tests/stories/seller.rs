@@ -1,4 +1,5 @@
-//! A seller that says what it was told to say, byte for byte: one answer a request, then silence.
+//! A seller that says what it was told to say, byte for byte: one answer a request. It keeps a connection where its answer
+//! says so.
 
 use std::sync::{Arc, Mutex};
 
@@ -68,15 +69,18 @@ impl Stall {
                 let (replies, count, mut may_answer) = (Arc::clone(&replies), Arc::clone(&count), may_answer.clone());
                 tokio::spawn(async move {
                     let Ok(mut stream) = acceptor.accept(stream).await else { return };
-                    let Some(request) = read(&mut stream).await else { return };
-                    let number = {
-                        let mut seen = seen.lock().unwrap();
-                        seen.push(request);
-                        seen.len()
-                    };
-                    count.send_replace(number);
-                    if may_answer.wait_for(|open| *open).await.is_ok() {
-                        answer(&mut stream, replies.get(number - 1)).await;
+                    while let Some(request) = read(&mut stream).await {
+                        let number = {
+                            let mut seen = seen.lock().unwrap();
+                            seen.push(request);
+                            seen.len()
+                        };
+                        count.send_replace(number);
+                        if may_answer.wait_for(|open| *open).await.is_err()
+                            || !answer(&mut stream, replies.get(number - 1)).await
+                        {
+                            return;
+                        }
                     }
                 });
             }
@@ -113,12 +117,18 @@ impl Drop for Seller {
     }
 }
 
-async fn answer<S: AsyncWrite + Unpin>(stream: &mut S, reply: Option<&Vec<u8>>) {
-    let Some(reply) = reply.filter(|reply| !reply.is_empty()) else { return };
+/// Whether a further request may come over the same connection.
+async fn answer<S: AsyncWrite + Unpin>(stream: &mut S, reply: Option<&Vec<u8>>) -> bool {
+    let Some(reply) = reply.filter(|reply| !reply.is_empty()) else { return false };
     // A buyer that has heard enough hangs up; that is its right.
-    if stream.write_all(reply).await.is_ok() {
+    if stream.write_all(reply).await.is_err() || stream.flush().await.is_err() {
+        return false;
+    }
+    let keeps = String::from_utf8_lossy(reply).to_ascii_lowercase().contains("\r\nconnection: keep-alive\r\n");
+    if !keeps {
         stream.shutdown().await.unwrap_or_default();
     }
+    keeps
 }
 
 async fn read<S: AsyncRead + Unpin>(stream: &mut S) -> Option<Request> {

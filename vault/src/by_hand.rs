@@ -38,7 +38,7 @@ pub enum ByHandFault {
 ///
 /// [`ByHandFault`]; then `out` is of no use.
 pub fn back_up(profile: &Profile, sealed_with: &Passphrase, out: &mut File) -> Result<Books, ByHandFault> {
-    profile.check()?;
+    profile.check_vault()?;
     Ok(ledger::write_backup(&profile.ledger_place(), sealed_with, out)?)
 }
 
@@ -72,7 +72,7 @@ pub fn recover(profile: &Profile, operator: &Passphrase) -> Result<Begun, ByHand
 
 /// Keeps vaults out, and then asks who it is: a wrong passphrase counts here as it does in a vault.
 fn alone(profile: &Profile, operator: &Passphrase) -> Result<(Lock, Proven), ByHandFault> {
-    profile.check()?;
+    profile.check_vault()?;
     let lock = Lock::take(&profile.lock())?;
     let gatekeeper = Gatekeeper::open(profile.verifier(), profile.attempts(), Instant::now())?;
     let proven = gatekeeper.prove(operator, Instant::now())?;

@@ -1,21 +1,21 @@
 //! A blocking client of a vault's sockets, for commands typed at a terminal, for a browser's glue and for tests. Must
 //! never start a vault.
 
-use crate::guarded;
-use crate::profile::Profile;
+use crate::hardened::DoorName;
+use crate::profile::{Profile, ProfileFault};
 use crate::protocol::frame::{self, ASK_MAX_BYTES, FrameFault, REPLY_MAX_BYTES};
 use crate::protocol::{
     AgentAsk, AgentReply, Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, OperatorAsk, OperatorReply,
     OperatorWelcome, PROTOCOL, PaymentHeader, Receipt, Report, Welcome,
 };
-use crate::socket::{self, SocketFault};
+use crate::socket::{self, Keeper, SocketFault};
 use bursar_policy::{Handle, SessionName, Setting};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -32,6 +32,15 @@ pub enum ClientFault {
         /// The socket's path.
         path: PathBuf,
     },
+    /// Nobody listens at the machine's sockets, and we may not start a vault there.
+    #[error("the vault of this machine does not answer at `{}`: root starts it with `systemctl start bursar-vault`", path.display())]
+    NoMachineVault {
+        /// The socket's path.
+        path: PathBuf,
+    },
+    /// This user may not use the socket, or the profile cannot be used.
+    #[error(transparent)]
+    Profile(#[from] ProfileFault),
     /// The socket cannot be trusted or used.
     #[error(transparent)]
     Socket(SocketFault),
@@ -87,7 +96,7 @@ impl AgentClient {
     ///
     /// [`ClientFault`].
     pub fn connect(profile: &Profile, session: Option<SessionName>) -> Result<(Self, Welcome), ClientFault> {
-        let client = Self { stream: open(&profile.agent_sock())? };
+        let client = Self { stream: open(profile, DoorName::Agent)? };
         match client.ask(&AgentAsk::Hello { protocol: PROTOCOL, session })? {
             AgentReply::Welcome(welcome) => {
                 same_setting(profile, welcome.setting)?;
@@ -123,7 +132,7 @@ impl OperatorClient {
     ///
     /// [`ClientFault`].
     pub fn connect(profile: &Profile) -> Result<(Self, OperatorWelcome), ClientFault> {
-        let client = Self { stream: open(&profile.operator_sock())? };
+        let client = Self { stream: open(profile, DoorName::Operator)? };
         match client.ask(&OperatorAsk::Hello { protocol: PROTOCOL })? {
             OperatorReply::Welcome(welcome) => {
                 same_setting(profile, welcome.setting)?;
@@ -153,7 +162,7 @@ impl GlueClient {
     ///
     /// [`ClientFault`]; [`ClientFault::Said`] with the code `glue_taken` where another glue serves the session.
     pub fn connect(profile: &Profile, session: Option<SessionName>) -> Result<(Self, GlueWelcome), ClientFault> {
-        let client = Self { stream: open(&profile.glue_sock())? };
+        let client = Self { stream: open(profile, DoorName::Glue)? };
         match client.ask(&GlueAsk::Hello { protocol: PROTOCOL, session })? {
             GlueReply::Welcome(welcome) => {
                 same_setting(profile, welcome.setting)?;
@@ -241,14 +250,26 @@ impl GlueClient {
     }
 }
 
-fn open(path: &Path) -> Result<UnixStream, ClientFault> {
-    socket::connect(path, guarded::our_uid()).map_err(|fault| match fault {
-        SocketFault::System { source, .. }
+fn open(profile: &Profile, door: DoorName) -> Result<UnixStream, ClientFault> {
+    let keeper = profile.keeper();
+    let path = match door {
+        DoorName::Agent => profile.agent_sock(),
+        DoorName::Operator => profile.operator_sock(),
+        DoorName::Glue => profile.glue_sock(),
+    };
+    if let Keeper::Machine(_) = keeper {
+        profile.check_guest(door)?;
+    }
+    socket::connect(&path, keeper).map_err(|fault| match (fault, keeper) {
+        (SocketFault::System { source, .. }, keeper)
             if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) =>
         {
-            ClientFault::NoVault { path: path.to_owned() }
+            match keeper {
+                Keeper::Ourselves => ClientFault::NoVault { path },
+                Keeper::Machine(_) => ClientFault::NoMachineVault { path },
+            }
         }
-        other => ClientFault::Socket(other),
+        (other, _) => ClientFault::Socket(other),
     })
 }
 

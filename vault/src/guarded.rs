@@ -69,6 +69,22 @@ pub enum GuardFault {
         /// The mode it should have.
         want: u32,
     },
+    /// It should be root's and is not.
+    #[error("`{}` belongs to user id {owner}; only root may say what it says: `chown root:root` it after a look into it", path.display())]
+    NotRoots {
+        /// The path.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+    },
+    /// Others than its owner may write to it.
+    #[error("`{}` can be written by others than its owner (mode {mode:04o}); run `chmod go-w` on it after a look into it", path.display())]
+    Writable {
+        /// The path.
+        path: PathBuf,
+        /// Its mode bits.
+        mode: u32,
+    },
     /// Others may replace what lies in a parent.
     #[error("`{}` can be written by others (mode {mode:04o}), so anyone could swap what lies in it; run `chmod go-w` on it or choose another place", path.display())]
     Parent {
@@ -172,6 +188,55 @@ pub(crate) fn check_file(path: &Path, facts: Facts, us: u32, cap: u64) -> Result
     Ok(())
 }
 
+/// Refuses a file that anybody but root could have written. Everybody may read it.
+pub(crate) fn check_roots_file(path: &Path, facts: Facts, cap: u64) -> Result<(), GuardFault> {
+    let path = || path.to_owned();
+    match facts.kind {
+        Kind::File => {}
+        Kind::Link => return Err(GuardFault::Link { path: path() }),
+        Kind::Directory | Kind::Other => return Err(GuardFault::NotFile { path: path() }),
+    }
+    if facts.owner != 0 {
+        return Err(GuardFault::NotRoots { path: path(), owner: facts.owner });
+    }
+    if facts.mode & 0o022 != 0 {
+        return Err(GuardFault::Writable { path: path(), mode: facts.mode });
+    }
+    if facts.links != 1 {
+        return Err(GuardFault::Linked { path: path(), count: facts.links });
+    }
+    if cap < facts.bytes {
+        return Err(GuardFault::TooLarge { path: path(), cap });
+    }
+    Ok(())
+}
+
+/// Refuses a secret file that somebody else than `us` and root could read or write. Where root lends it by an access list,
+/// as systemd lends credentials, the list's mask stands where the group's rights would.
+pub(crate) fn check_lent_file(path: &Path, facts: Facts, us: u32, cap: u64) -> Result<(), GuardFault> {
+    if facts.owner == 0 && us != 0 && facts.mode & 0o037 == 0 {
+        return check_file(path, Facts { owner: us, mode: facts.mode & 0o700, ..facts }, us, cap);
+    }
+    check_file(path, facts, us, cap)
+}
+
+/// Refuses a directory of `owner`'s that others may pass through, if they may do more than that or it is somebody else's.
+pub(crate) fn check_passage(path: &Path, facts: Facts, owner: u32) -> Result<(), GuardFault> {
+    let path = || path.to_owned();
+    match facts.kind {
+        Kind::Directory => {}
+        Kind::Link => return Err(GuardFault::Link { path: path() }),
+        Kind::File | Kind::Other => return Err(GuardFault::NotDirectory { path: path() }),
+    }
+    if facts.owner != owner {
+        return Err(GuardFault::Owner { path: path(), owner: facts.owner, us: owner });
+    }
+    if facts.mode & 0o022 != 0 {
+        return Err(GuardFault::Writable { path: path(), mode: facts.mode });
+    }
+    Ok(())
+}
+
 /// Refuses a private directory that others may enter.
 pub(crate) fn check_private_directory(path: &Path, facts: Facts, us: u32) -> Result<(), GuardFault> {
     let path = || path.to_owned();
@@ -220,13 +285,28 @@ pub fn directory(path: &Path) -> Result<(), GuardFault> {
     check_private_directory(path, facts_of(path)?, us)
 }
 
+/// Checks a directory that belongs to `owner`, a user of the machine that need not be ours, and that others may pass
+/// through; with every parent of it, which has to be root's or that user's.
+///
+/// # Errors
+///
+/// As [`directory`].
+pub fn passage(path: &Path, owner: u32) -> Result<(), GuardFault> {
+    parents_of(path, owner)?;
+    check_passage(path, facts_of(path)?, owner)
+}
+
 /// Checks the parents of a path that need not exist itself.
 ///
 /// # Errors
 ///
 /// As [`directory`].
 pub fn parents(path: &Path) -> Result<(), GuardFault> {
-    let us = our_uid();
+    parents_of(path, our_uid())
+}
+
+/// [`parents`], where what is root's or `us`'s is out of others' reach.
+fn parents_of(path: &Path, us: u32) -> Result<(), GuardFault> {
     let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else {
         return Ok(());
     };
@@ -262,9 +342,37 @@ pub fn make_directory(path: &Path) -> Result<(), GuardFault> {
 ///
 /// [`GuardFault`] when it is missing, a link, not a regular file, not ours, open to others, linked twice or over `cap`.
 pub fn read(path: &Path, cap: u64) -> Result<Zeroizing<Vec<u8>>, GuardFault> {
+    read_checked(path, cap, |facts| check_file(path, facts, our_uid(), cap))
+}
+
+/// [`read`] for a file of root's that everybody may read and nobody else may write, at a place that nobody else can write.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_roots(path: &Path, cap: u64) -> Result<Zeroizing<Vec<u8>>, GuardFault> {
+    let bytes = read_checked(path, cap, |facts| check_roots_file(path, facts, cap))?;
+    parents_of(path, 0)?;
+    Ok(bytes)
+}
+
+/// [`read`] for a secret that is ours, or that root lends to us alone; a missing file is `None`.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_lent_if_there(path: &Path, cap: u64) -> Result<Option<Zeroizing<Vec<u8>>>, GuardFault> {
+    there(read_checked(path, cap, |facts| check_lent_file(path, facts, our_uid(), cap)))
+}
+
+fn read_checked(
+    path: &Path,
+    cap: u64,
+    check: impl FnOnce(Facts) -> Result<(), GuardFault>,
+) -> Result<Zeroizing<Vec<u8>>, GuardFault> {
     let file = open(path)?;
     let meta = file.metadata().map_err(|fault| system("examine", path, fault))?;
-    check_file(path, Facts::from(&meta), our_uid(), cap)?;
+    check(Facts::from(&meta))?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0).saturating_add(1)));
     file.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(|fault| system("read", path, fault))?;
     if u64::try_from(bytes.len()).map_or(true, |length| cap < length) {
@@ -279,7 +387,11 @@ pub fn read(path: &Path, cap: u64) -> Result<Zeroizing<Vec<u8>>, GuardFault> {
 ///
 /// As [`read`], except that a missing file is `None`.
 pub fn read_if_there(path: &Path, cap: u64) -> Result<Option<Zeroizing<Vec<u8>>>, GuardFault> {
-    match read(path, cap) {
+    there(read(path, cap))
+}
+
+fn there<T>(read: Result<T, GuardFault>) -> Result<Option<T>, GuardFault> {
+    match read {
         Ok(bytes) => Ok(Some(bytes)),
         Err(GuardFault::Missing { .. }) => Ok(None),
         Err(fault) => Err(fault),

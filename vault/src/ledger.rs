@@ -10,8 +10,6 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
-
 use crate::clock::{LedgerClock, Reading, TimeSource};
 
 mod states;
@@ -41,10 +39,11 @@ mod breaker;
 mod overdue;
 mod resume;
 
-mod query;
 mod returned;
 mod rows;
 mod tally;
+
+mod store;
 
 mod audit;
 mod checkpoint;
@@ -70,6 +69,7 @@ mod upgrade;
 pub use self::anew::Begun;
 pub use self::approval::{APPROVALS_WAITING_MAX, Decided};
 pub use self::audit::chain::{Kept, Logged};
+pub use self::audit::living::Looked;
 pub use self::audit::{Books, Progress};
 pub use self::authorize::{Ask, Counted};
 pub(crate) use self::backup::write as write_backup;
@@ -79,7 +79,7 @@ pub use self::events::{DETAIL_MAX_BYTES, Event, EventKind};
 pub use self::export::{Deal, ExportBooks, ExportFault, ExportHead, Exported, verify_export};
 pub use self::fault::LedgerFault;
 pub use self::handle::{Drawn, HANDLE_LIFE_S, Handled, Held, Prepared, Redeemed, Redeemer, Unredeemable};
-pub use self::inspect::{Identity, Inspector};
+pub use self::inspect::{Brake, Identity, Inspector};
 pub use self::open::{KeyFile, LedgerPlace, Lock};
 pub use self::prove::{Doubt, Moved};
 pub use self::purse::Holding;
@@ -90,6 +90,7 @@ pub use self::session::{Session, SessionOpened};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};
 
+use self::store::Store;
 use self::writer::{Answer, Shared, Writer};
 
 /// An open ledger: the only one on its file, for as long as it lives. Dropping it closes it in order.
@@ -127,7 +128,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes the lock, checks the file, and starts the writer. Everything that was unfinished stays counted, except what
+    /// Takes the lock, checks the file (of a large one all but its pages), and starts the writer. Everything that was unfinished stays counted, except what
     /// was only held: its handles are over. A ledger that is older than it was, put back from a copy, starts latched, and
     /// there what was held stays counted too: nobody knows what became of it.
     ///
@@ -136,16 +137,11 @@ impl Ledger {
     /// What is wrong with the file; nothing is created or repaired.
     pub fn open(place: &LedgerPlace, time: Box<dyn TimeSource>) -> Result<Self, LedgerFault> {
         let lock = open::lock(&place.lock)?;
-        Self::begin(open::open(place)?, lock, place, time)
+        Self::begin(open::open(place, open::Pages::OfAFewEvents)?, lock, place, time)
     }
 
     /// Goes on where the ledger on `conn` ended, which was checked.
-    fn begin(
-        conn: Connection,
-        lock: Lock,
-        place: &LedgerPlace,
-        time: Box<dyn TimeSource>,
-    ) -> Result<Self, LedgerFault> {
+    fn begin(conn: Store, lock: Lock, place: &LedgerPlace, time: Box<dyn TimeSource>) -> Result<Self, LedgerFault> {
         let found = meta::read(&conn)?;
         let shared = Arc::new(Shared {
             clock: LedgerClock::resume(time, found.clock),
@@ -198,7 +194,7 @@ impl Ledger {
     ///
     /// A fault of the ledger.
     pub fn flush(&self) -> Result<(), LedgerFault> {
-        self.writer.ask(|_tx| Ok(Answer::AfterCommit(())))
+        self.writer.ask(|_tx| Ok(Answer::Durable(())))
     }
 
     /// Closes the ledger in order: everything that was asked before is on the disk when this returns. Asks after it get

@@ -9,11 +9,15 @@
 
 pub mod protocol;
 
+mod accounts;
 pub mod guarded;
+pub mod hardened;
 pub mod profile;
 pub mod rules_file;
 pub mod secret_store;
 pub mod secrets;
+
+pub mod confine;
 
 pub mod clock;
 pub mod failpoint;

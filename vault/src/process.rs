@@ -3,11 +3,13 @@
 use crate::agent::AgentConversation;
 use crate::chain::{self, Chains, Watch};
 use crate::clock::{MachineTime, TimeSource};
+use crate::confine::{self, Plan};
 use crate::failpoint;
 use crate::glue::GlueConversation;
 use crate::guarded::GuardFault;
+use crate::hardened::{DoorName, Hardened};
 use crate::keystore::{Keystore, KeystoreFault};
-use crate::ledger::{Event, EventKind, Ledger, LedgerFault, When};
+use crate::ledger::{Brake, Event, EventKind, Inspector, Ledger, LedgerFault, Looked, When};
 use crate::operator::OperatorConversation;
 use crate::passphrase::{Gatekeeper, PassphraseFault};
 use crate::profile::{Profile, ProfileFault};
@@ -101,8 +103,17 @@ pub fn run(profile: &Profile, options: Options, chains: Arc<dyn Chains>) -> Resu
     if options.detach {
         detach()?;
     }
+    profile.check_vault()?;
+    let layers = confine::confine(&Plan::vault(profile).map_err(ProfileFault::from)?);
     let signals = listen_for_signals()?;
     let running = start(profile, options.idle_exit, Box::new(MachineTime), chains)?;
+    tracing::info!("confined: {}", confine::told(&layers));
+    let both = profile.hardened().map(Hardened::both).unwrap_or_default();
+    if !both.is_empty() {
+        tracing::warn!(
+            "user ids {both:?} are agents and operators at once: code of theirs can watch the passphrase being typed"
+        );
+    }
     end_on(signals, &running.vault)?;
     let why = running.vault.wait();
     running.stop();
@@ -121,26 +132,30 @@ pub fn start(
     chains: Arc<dyn Chains>,
 ) -> Result<Running, StartFault> {
     sign::self_test()?;
-    profile.check()?;
+    profile.check_vault()?;
     failpoint::arm(&profile.failpoint(), profile.setting());
-    let vault = Arc::new(open(profile, time, Watch::new(chains))?);
+    let (vault, unchecked) = open(profile, time, Watch::new(chains))?;
+    let vault = Arc::new(vault);
     unlock_from_file(&vault);
 
-    let operator_sock = socket::bind(&profile.operator_sock())?;
-    let glue_sock = socket::bind(&profile.glue_sock())?;
-    let agent_sock = socket::bind(&profile.agent_sock())?;
+    let (operator_sock, for_operators) = (profile.operator_sock(), profile.guests(DoorName::Operator));
+    let (glue_sock, for_glues) = (profile.glue_sock(), profile.guests(DoorName::Glue));
+    let (agent_sock, for_agents) = (profile.agent_sock(), profile.guests(DoorName::Agent));
+    let heard_by_operators = socket::bind(&operator_sock, &for_operators)?;
+    let heard_by_glues = socket::bind(&glue_sock, &for_glues)?;
+    let heard_by_agents = socket::bind(&agent_sock, &for_agents)?;
     let system = |doing| move |source| StartFault::System { doing, source };
-    let (for_operators, for_glues, for_agents) = (Arc::clone(&vault), Arc::clone(&vault), Arc::clone(&vault));
-    let operators = Door::open(operator_sock, &profile.operator_sock(), OPERATORS_MAX, move |_peer| {
-        OperatorConversation::new(Arc::clone(&for_operators))
+    let (to_operators, to_glues, to_agents) = (Arc::clone(&vault), Arc::clone(&vault), Arc::clone(&vault));
+    let operators = Door::open(heard_by_operators, &operator_sock, for_operators, OPERATORS_MAX, move |_peer| {
+        OperatorConversation::new(Arc::clone(&to_operators))
     })
     .map_err(system("start a thread for the operator socket"))?;
-    let glues = Door::open(glue_sock, &profile.glue_sock(), GLUES_MAX, move |peer| {
-        GlueConversation::new(Arc::clone(&for_glues), peer)
+    let glues = Door::open(heard_by_glues, &glue_sock, for_glues, GLUES_MAX, move |peer| {
+        GlueConversation::new(Arc::clone(&to_glues), peer)
     })
     .map_err(system("start a thread for the glue socket"))?;
-    let agents = Door::open(agent_sock, &profile.agent_sock(), AGENTS_MAX, move |peer| {
-        AgentConversation::new(Arc::clone(&for_agents), peer)
+    let agents = Door::open(heard_by_agents, &agent_sock, for_agents, AGENTS_MAX, move |peer| {
+        AgentConversation::new(Arc::clone(&to_agents), peer)
     })
     .map_err(system("start a thread for the agent socket"))?;
     let swept = Arc::clone(&vault);
@@ -153,7 +168,8 @@ pub fn start(
         .name("chain".to_owned())
         .spawn(move || chain::watch(&watched))
         .map_err(system("start a thread for the chains"))?;
-    Ok(Running { vault, agents, glues, operators, workers: vec![sweeper, watcher] })
+    let auditor = unchecked.map(|unchecked| Auditor::start(&vault, unchecked)).transpose()?;
+    Ok(Running { vault, agents, glues, operators, workers: vec![sweeper, watcher], auditor })
 }
 
 /// A vault that serves. Dropping it ends it in order.
@@ -164,6 +180,7 @@ pub struct Running {
     glues: Door,
     operators: Door,
     workers: Vec<JoinHandle<()>>,
+    auditor: Option<Auditor>,
 }
 
 impl Running {
@@ -185,6 +202,7 @@ impl Running {
         }
         self.vault.end(Ended::Asked);
         self.vault.watch.hang_up();
+        drop(self.auditor.take());
         self.agents.close();
         self.glues.close();
         self.operators.close();
@@ -206,31 +224,81 @@ impl Drop for Running {
 }
 
 /// Takes the lock and reads everything; the order is: whose ledger, whose key, who may unlock, which rules.
-fn open(profile: &Profile, time: Box<dyn TimeSource>, watch: Watch) -> Result<Vault, StartFault> {
+fn open(profile: &Profile, time: Box<dyn TimeSource>, watch: Watch) -> Result<(Vault, Option<Inspector>), StartFault> {
     let ledger = Ledger::open(&profile.ledger_place(), time).map_err(|fault| lost_ledger(profile, fault))?;
-    check_books(&ledger)?;
+    let unchecked = check_books(&ledger, profile)?;
     let keystore = Keystore::open(&profile.keystore(), profile.setting(), ledger.id())?;
     ledger.bind_key(keystore.address())?;
     let gatekeeper = Gatekeeper::open(profile.verifier(), profile.attempts(), Instant::now())?;
     let rules = rules_file::load(&profile.rules(), profile.setting())?;
     ledger.note(Event::new(EventKind::RulesLoaded, format!("digest {}, at the start", rules.digest)));
     let wallet = Wallet::new(keystore, gatekeeper, profile.passphrase_file());
-    Ok(Vault::new(profile.clone(), ledger, wallet, rules, watch))
+    Ok((Vault::new(profile.clone(), ledger, wallet, rules, watch), unchecked))
 }
 
-/// Checks the whole ledger before anything is served. Books that do not balance shut it for payments; the vault still
-/// starts, so that a person can look at the log and the status.
-fn check_books(ledger: &Ledger) -> Result<(), StartFault> {
-    match ledger.verify() {
-        Ok(books) => {
+/// Checks the ledger before anything is served: all of it where there are few events. Books that do not balance shut it
+/// for payments; the vault still starts, so that a person can look at the log and the status. What is to be checked beside
+/// the work, if anything is.
+fn check_books(ledger: &Ledger, profile: &Profile) -> Result<Option<Inspector>, StartFault> {
+    match ledger.look() {
+        Ok(Looked::Whole(books)) => {
             tracing::debug!(payments = books.payments, events = books.events, head = %books.head, "the books balance");
-            Ok(())
+            Ok(None)
         }
+        Ok(Looked::Living) => Ok(Some(Inspector::open(&profile.ledger_place())?)),
         // Somebody else has the file locked: that says nothing about the books.
         Err(fault @ LedgerFault::Busy) => Err(fault.into()),
         Err(fault) => {
             ledger.latch(&fault.to_string());
-            Ok(())
+            Ok(None)
+        }
+    }
+}
+
+/// The thread that checks a large ledger wholly while the vault serves. Dropping it breaks the check off.
+#[derive(Debug)]
+struct Auditor {
+    brake: Brake,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Auditor {
+    /// Looks at everything in `unchecked`; what does not fit shuts the ledger for payments, and that all of it does is noted.
+    fn start(vault: &Arc<Vault>, unchecked: Inspector) -> Result<Self, StartFault> {
+        let brake = unchecked.brake()?;
+        let vault = Arc::clone(vault);
+        let thread = thread::Builder::new()
+            .name("audit".to_owned())
+            .spawn(move || {
+                let found = unchecked.whole();
+                match found {
+                    // Broken off: the next start begins anew.
+                    _ if vault.is_ending().is_some() => {}
+                    Ok(books) => {
+                        let told = format!(
+                            "the whole ledger is in order: {} payments, {} events",
+                            books.payments, books.events
+                        );
+                        vault.ledger.note(Event::new(EventKind::Note, told));
+                    }
+                    Err(fault) => vault.ledger.latch(&fault.to_string()),
+                }
+            })
+            .map_err(|source| StartFault::System { doing: "start a thread for the check of the ledger", source })?;
+        Ok(Self { brake, thread: Some(thread) })
+    }
+}
+
+impl Drop for Auditor {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        // Again and again: between two queries there is nothing to break off.
+        while !thread.is_finished() {
+            self.brake.pull();
+            thread::sleep(Duration::from_millis(1));
+        }
+        if thread.join().is_err() {
+            tracing::error!("the check of the ledger ended before it was through");
         }
     }
 }

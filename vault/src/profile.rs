@@ -1,30 +1,31 @@
 //! Where a vault keeps its things. Must never ask the environment: a path comes from the account database or a flag.
 
+use crate::accounts::{ACCOUNTS, Accounts};
 use crate::guarded::{self, GuardFault};
+use crate::hardened::{DoorName, Hardened, HardenedFault};
 use crate::ledger::LedgerPlace;
+use crate::socket::{Guests, Keeper};
 use bursar_policy::{Digest, Setting};
-use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The name of the rules' JSON schema, in the folder of the rules.
 pub const SCHEMA_FILE: &str = "bursar.schema.json";
 
 /// The longest socket path the kernel takes, bytes without the closing zero.
-const SOCKET_PATH_MAX_BYTES: usize = 107;
+pub(crate) const SOCKET_PATH_MAX_BYTES: usize = 107;
 
-const ACCOUNTS: &str = "/etc/passwd";
-const ACCOUNTS_MAX_BYTES: u64 = 16 * 1024 * 1024;
-
-/// One place with rules, key, ledger and sockets.
+/// One place with rules, key, ledger and sockets. Where root set up one vault for the machine, the sockets are that vault's,
+/// and all but its own user have only what is theirs in the folder: bodies that were bought.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     home: PathBuf,
     setting: Setting,
     name: String,
+    hardened: Option<Arc<Hardened>>,
 }
 
 /// Why there is no profile.
@@ -58,6 +59,36 @@ pub enum ProfileFault {
     /// The directory cannot be used.
     #[error(transparent)]
     Guard(#[from] GuardFault),
+    /// The file that names the machine's vault cannot be used.
+    #[error(transparent)]
+    Hardened(#[from] HardenedFault),
+    /// There is one vault for the machine, and it has no profiles.
+    #[error("`{}` names the one vault of this machine, which has no profiles; leave `--profile` out", file.display())]
+    OneVault {
+        /// The machine's file.
+        file: PathBuf,
+    },
+    /// What is asked for lies with the vault, whose user we are not.
+    #[error(
+        "the key, the rules and the ledger of this machine belong to user id {vault} (`{}`); run this command as that user",
+        file.display()
+    )]
+    NotTheVault {
+        /// The vault's user id.
+        vault: u32,
+        /// The machine's file.
+        file: PathBuf,
+    },
+    /// We may not use that socket.
+    #[error("user id {uid} is not listed under `{}` in `{}`; ask whoever set up this machine's vault", door.key(), file.display())]
+    NotListed {
+        /// Our user id.
+        uid: u32,
+        /// The socket.
+        door: DoorName,
+        /// The machine's file.
+        file: PathBuf,
+    },
 }
 
 impl Profile {
@@ -70,13 +101,17 @@ impl Profile {
     /// [`ProfileFault`] when there is no account, the name is malformed, or the program has borrowed rights.
     pub fn locate_default(name: Option<&str>) -> Result<Self, ProfileFault> {
         let base = account_home()?.join(".bursar");
-        match name {
-            None => Ok(Self { home: base, setting: Setting::Real, name: "default".to_owned() }),
-            Some(name) if is_name(name) => {
-                Ok(Self { home: base.join("profiles").join(name), setting: Setting::Real, name: name.to_owned() })
-            }
-            Some(name) => Err(ProfileFault::Name { name: name.escape_debug().take(64).collect() }),
+        let setting = Setting::Real;
+        let home = match name {
+            None => base,
+            Some(name) if is_name(name) => base.join("profiles").join(name),
+            Some(name) => return Err(ProfileFault::Name { name: name.escape_debug().take(64).collect() }),
+        };
+        let hardened = Hardened::of_the_machine()?.map(Arc::new);
+        if let (Some(hardened), Some(_)) = (&hardened, name) {
+            return Err(ProfileFault::OneVault { file: hardened.file().to_owned() });
         }
+        Ok(Self { home, setting, name: name.unwrap_or("default").to_owned(), hardened })
     }
 
     /// A sandbox in `directory`: only the paths, nothing is opened or checked.
@@ -93,13 +128,23 @@ impl Profile {
         })?;
         // Rebuilt from its parts, so that a trailing slash cannot hide a link from the checks.
         let home: PathBuf = whole.components().filter(|part| *part != Component::CurDir).collect();
-        Ok(Self { home, setting: Setting::Sandbox, name: "sandbox".to_owned() })
+        Ok(Self { home, setting: Setting::Sandbox, name: "sandbox".to_owned(), hardened: None })
+    }
+
+    /// A sandbox in `directory` whose vault is the one that `file` names, as `/etc/bursar/vault.toml` does for real money.
+    ///
+    /// # Errors
+    ///
+    /// As [`Profile::locate_sandbox`], and [`HardenedFault`] for the file.
+    pub fn locate_hardened_sandbox(directory: &Path, file: &Path) -> Result<Self, ProfileFault> {
+        let hardened = Some(Arc::new(Hardened::read(file)?));
+        Ok(Self { hardened, ..Self::locate_sandbox(directory)? })
     }
 
     /// Any place with any setting, for tests of what only real money has.
     #[cfg(test)]
     pub(crate) fn at(home: &Path, setting: Setting) -> Self {
-        Self { home: home.to_owned(), setting, name: "default".to_owned() }
+        Self { home: home.to_owned(), setting, name: "default".to_owned(), hardened: None }
     }
 
     /// [`Profile::locate_default`], with the directory and its parents checked.
@@ -134,6 +179,54 @@ impl Profile {
         Ok(())
     }
 
+    /// Checks that the key, the rules and the ledger are ours to look after, and out of others' reach.
+    ///
+    /// # Errors
+    ///
+    /// [`ProfileFault::NotTheVault`] where they are the machine's and we are not its vault's user; as [`Profile::check`].
+    pub fn check_vault(&self) -> Result<(), ProfileFault> {
+        self.is_the_vaults()?;
+        self.check()
+    }
+
+    /// Says whether a vault of this profile would be a process of ours; nothing is opened.
+    ///
+    /// # Errors
+    ///
+    /// [`ProfileFault::NotTheVault`].
+    pub fn is_the_vaults(&self) -> Result<(), ProfileFault> {
+        match &self.hardened {
+            Some(hardened) if hardened.vault() != guarded::our_uid() => {
+                Err(ProfileFault::NotTheVault { vault: hardened.vault(), file: hardened.file().to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks what lies on our side of a socket: with a vault of our own user the directory, else that we may use the socket.
+    ///
+    /// # Errors
+    ///
+    /// [`ProfileFault::NotListed`]; as [`Profile::check`].
+    pub fn check_guest(&self, door: DoorName) -> Result<(), ProfileFault> {
+        match &self.hardened {
+            None => self.check(),
+            Some(hardened) => match guarded::our_uid() {
+                uid if hardened.guests(door).contains(&uid) => Ok(()),
+                uid => Err(ProfileFault::NotListed { uid, door, file: hardened.file().to_owned() }),
+            },
+        }
+    }
+
+    /// Checks the directory where bodies are kept. A guest of the machine's vault never ran `init` and gets one made.
+    ///
+    /// # Errors
+    ///
+    /// As [`Profile::check`].
+    pub fn check_own(&self) -> Result<(), ProfileFault> {
+        if self.hardened.is_some() { self.create() } else { self.check() }
+    }
+
     /// Makes the directory (mode 0700), or checks the one that is there.
     ///
     /// # Errors
@@ -166,6 +259,24 @@ impl Profile {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The machine's vault, where root set one up.
+    #[must_use]
+    pub fn hardened(&self) -> Option<&Hardened> {
+        self.hardened.as_deref()
+    }
+
+    /// Whose process has to be at the other end of the sockets.
+    #[must_use]
+    pub fn keeper(&self) -> Keeper {
+        self.hardened.as_ref().map_or(Keeper::Ourselves, |hardened| Keeper::Machine(hardened.vault()))
+    }
+
+    /// Who may come in by a socket of the vault.
+    #[must_use]
+    pub fn guests(&self, door: DoorName) -> Guests {
+        self.hardened.as_ref().map_or(Guests::Ourselves, |hardened| Guests::Listed(hardened.guests(door).clone()))
     }
 
     /// The operator's rules (TOML).
@@ -207,7 +318,8 @@ impl Profile {
     /// Optional: the keystore's passphrase for unlocking without a person. Its presence makes the passphrase a seat belt.
     #[must_use]
     pub fn passphrase_file(&self) -> PathBuf {
-        self.home.join("passphrase")
+        let lent = self.hardened.as_ref().and_then(|hardened| hardened.passphrase());
+        lent.map_or_else(|| self.home.join("passphrase"), Path::to_owned)
     }
 
     /// What the operator's passphrase is checked against.
@@ -252,10 +364,13 @@ impl Profile {
         self.home.join("vault.log")
     }
 
-    /// The private directory of the sockets: `run` in the profile, or a short per-user one when that would be too long
-    /// for a socket address.
+    /// The directory of the sockets: the machine's, or a private one, `run` in the profile, or a short per-user one when that
+    /// would be too long for a socket address.
     #[must_use]
     pub fn run_dir(&self) -> PathBuf {
+        if let Some(hardened) = &self.hardened {
+            return hardened.sockets().to_owned();
+        }
         let near = self.home.join("run");
         let longest = near.join("operator.sock");
         if longest.as_os_str().len() <= SOCKET_PATH_MAX_BYTES {
@@ -297,7 +412,8 @@ impl Profile {
 /// [`ProfileFault`] when there is no account, or the program has borrowed rights.
 pub fn account_home() -> Result<PathBuf, ProfileFault> {
     let uid = own_uid()?;
-    home_of(&read_accounts()?, uid).ok_or(ProfileFault::NoAccount { uid })
+    let accounts = Accounts::read().map_err(ProfileFault::Accounts)?;
+    accounts.home_of(uid).ok_or(ProfileFault::NoAccount { uid })
 }
 
 fn own_uid() -> Result<u32, ProfileFault> {
@@ -307,25 +423,6 @@ fn own_uid() -> Result<u32, ProfileFault> {
         return Err(ProfileFault::Borrowed { real, effective });
     }
     Ok(real)
-}
-
-fn read_accounts() -> Result<Vec<u8>, ProfileFault> {
-    let mut bytes = Vec::new();
-    fs::File::open(ACCOUNTS)
-        .and_then(|file| file.take(ACCOUNTS_MAX_BYTES).read_to_end(&mut bytes))
-        .map_err(ProfileFault::Accounts)?;
-    Ok(bytes)
-}
-
-/// The home directory of `uid` in the text of an account database (`name:password:uid:gid:gecos:home:shell`).
-fn home_of(accounts: &[u8], uid: u32) -> Option<PathBuf> {
-    let wanted = uid.to_string();
-    accounts.split(|byte| *byte == b'\n').find_map(|line| {
-        let mut fields = line.split(|byte| *byte == b':');
-        let theirs = fields.nth(2)?;
-        let home = fields.nth(2)?;
-        (theirs == wanted.as_bytes() && home.first() == Some(&b'/')).then(|| PathBuf::from(OsStr::from_bytes(home)))
-    })
 }
 
 fn is_name(name: &str) -> bool {

@@ -1,15 +1,15 @@
 //! Accepts connections and carries frames to conversations. Must never look inside a message.
 //!
 //! A thread a connection, with a small stack and a cap a door: however many agents connect, the operator's door has
-//! room of its own. A bad frame costs its sender the connection and nobody else anything.
+//! room of its own. A thread that is done waits a while for the next connection. A bad frame costs its sender the
+//! connection and nobody else anything.
 
-use crate::guarded;
 use crate::protocol::frame::{self, ASK_MAX_BYTES, FrameFault, REPLY_MAX_BYTES};
-use crate::socket;
+use crate::socket::{self, Guests};
 use rustix::net::RecvFlags;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -23,6 +23,8 @@ const FIRST_FRAME: Duration = Duration::from_secs(30);
 /// How long a stopping door waits for conversations to come to their end.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 const STACK_BYTES: usize = 512 * 1024;
+/// How long a thread without a connection waits for the next one.
+const REST: Duration = Duration::from_secs(10);
 
 /// One side of a conversation: takes an ask, gives the reply.
 pub(crate) trait Conversation {
@@ -77,7 +79,10 @@ pub(crate) struct Door {
 struct Room {
     cap: usize,
     people: Mutex<People>,
+    /// Somebody left.
     changed: Condvar,
+    /// Somebody waits for a thread, or the door closed.
+    called: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -85,24 +90,37 @@ struct People {
     closed: bool,
     next: u64,
     streams: HashMap<u64, Arc<UnixStream>>,
+    /// Who came and has no thread yet.
+    waiting: VecDeque<Guest>,
+    /// How many threads wait for somebody.
+    resting: usize,
+}
+
+/// A connection with its place in the room.
+#[derive(Debug)]
+struct Guest {
+    seat: Seat,
+    stream: Arc<UnixStream>,
 }
 
 impl Door {
-    /// Opens a door: `greet` makes one conversation for each connection of a process of our own user.
+    /// Opens a door: `greet` makes one conversation for each connection of a process of a guest's.
     pub(crate) fn open<C: Conversation>(
         listener: UnixListener,
         path: &Path,
+        guests: Guests,
         cap: usize,
         greet: impl Fn(Peer) -> C + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let room = Arc::new(Room { cap, people: Mutex::new(People::default()), changed: Condvar::new() });
+        let people = Mutex::new(People::default());
+        let room = Arc::new(Room { cap, people, changed: Condvar::new(), called: Condvar::new() });
         let (inside, greet) = (Arc::clone(&room), Arc::new(greet));
         let listener = Arc::new(listener);
         let listening = Arc::clone(&listener);
         let accepting = thread::Builder::new()
             .name("accept".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn(move || accept(&listening, &inside, &greet))?;
+            .spawn(move || accept(&listening, &guests, &inside, &greet))?;
         Ok(Self { path: path.to_owned(), listener, room, accepting: Some(accepting) })
     }
 
@@ -117,6 +135,7 @@ impl Door {
                 // Only the reading half: a conversation that is signing may still say its answer.
                 drop(stream.shutdown(Shutdown::Read));
             }
+            self.room.called.notify_all();
         }
         // Wakes the accepting thread, which then sees that the door is closed; needs no name in the file system.
         if let Err(errno) = rustix::net::shutdown(&*self.listener, rustix::net::Shutdown::Both) {
@@ -152,12 +171,44 @@ impl Room {
     fn lock(&self) -> MutexGuard<'_, People> {
         self.people.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Hands `guest` to a thread that rests. Where there is none, another one is needed for it.
+    fn call(&self, guest: Guest) -> Needs {
+        let mut people = self.lock();
+        people.waiting.push_back(guest);
+        let needs = if people.waiting.len() <= people.resting { Needs::Nothing } else { Needs::Thread };
+        drop(people);
+        self.called.notify_one();
+        needs
+    }
+
+    /// The next guest, waiting for one as long as a thread rests.
+    fn next_guest(&self) -> Option<Guest> {
+        let mut people = self.lock();
+        people.resting = people.resting.saturating_add(1);
+        let nobody = |people: &mut People| people.waiting.is_empty() && !people.closed;
+        let waited = self.called.wait_timeout_while(people, REST, nobody);
+        (people, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        people.resting = people.resting.saturating_sub(1);
+        people.waiting.pop_front()
+    }
 }
 
-/// A place in a room; given back however its thread ends.
+enum Needs {
+    Nothing,
+    Thread,
+}
+
+/// A place in a room; given back however its conversation ends.
 struct Seat {
     number: u64,
     room: Arc<Room>,
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seat").field("number", &self.number).finish_non_exhaustive()
+    }
 }
 
 impl Drop for Seat {
@@ -168,13 +219,14 @@ impl Drop for Seat {
 }
 
 enum Entry {
-    In(Seat, Peer),
+    In(Seat),
     Full,
     Closed,
 }
 
 fn accept<C: Conversation>(
     listener: &UnixListener,
+    guests: &Guests,
     room: &Arc<Room>,
     greet: &Arc<impl Fn(Peer) -> C + Send + Sync + 'static>,
 ) {
@@ -192,7 +244,7 @@ fn accept<C: Conversation>(
                 continue;
             }
         };
-        if let Err(fault) = socket::check_peer(&*stream, guarded::our_uid()) {
+        if let Err(fault) = socket::peer_of(&*stream).and_then(|uid| guests.admit(uid)) {
             tracing::warn!(%fault, "a connection was refused");
             continue;
         }
@@ -203,15 +255,14 @@ fn accept<C: Conversation>(
                 "vault_busy",
                 "too many connections are open; close one and try again".to_owned(),
             ),
-            Entry::In(seat, peer) => {
-                let greet = Arc::clone(greet);
-                let started =
-                    thread::Builder::new().name("conversation".to_owned()).stack_size(STACK_BYTES).spawn(move || {
-                        let _seat = seat;
-                        converse(&stream, greet(peer));
-                    });
-                if let Err(fault) = started {
+            Entry::In(seat) => {
+                if let Needs::Thread = room.call(Guest { seat, stream })
+                    && let Err(fault) = start(room, greet)
+                {
                     tracing::warn!(%fault, "cannot start a thread for a connection");
+                    let left_alone = room.lock().waiting.pop_back();
+                    // Only now: its seat takes the same lock.
+                    drop(left_alone);
                 }
             }
         }
@@ -229,7 +280,21 @@ fn enter(room: &Arc<Room>, stream: &Arc<UnixStream>) -> Entry {
     let number = people.next;
     people.next = number.wrapping_add(1);
     people.streams.insert(number, Arc::clone(stream));
-    Entry::In(Seat { number, room: Arc::clone(room) }, Peer(Arc::clone(stream)))
+    Entry::In(Seat { number, room: Arc::clone(room) })
+}
+
+/// Starts a thread that has one conversation after another.
+fn start<C: Conversation>(
+    room: &Arc<Room>,
+    greet: &Arc<impl Fn(Peer) -> C + Send + Sync + 'static>,
+) -> io::Result<JoinHandle<()>> {
+    let (room, greet) = (Arc::clone(room), Arc::clone(greet));
+    thread::Builder::new().name("conversation".to_owned()).stack_size(STACK_BYTES).spawn(move || {
+        while let Some(Guest { seat, stream }) = room.next_guest() {
+            let _seat = seat;
+            converse(&stream, greet(Peer(Arc::clone(&stream))));
+        }
+    })
 }
 
 fn converse<C: Conversation>(stream: &UnixStream, mut conversation: C) {
@@ -260,4 +325,91 @@ fn converse<C: Conversation>(stream: &UnixStream, mut conversation: C) {
 fn say_fault<C: Conversation>(stream: &UnixStream, code: &str, message: String) {
     // Whoever broke the frame may be gone already; there is nobody else to tell.
     drop(frame::write(stream, &C::fault(code, message), REPLY_MAX_BYTES));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread::ThreadId;
+
+    /// Tells which thread it is on.
+    struct Where;
+
+    impl Conversation for Where {
+        type Ask = ();
+        type Reply = String;
+
+        fn answer(&mut self, _ask: ()) -> (String, Then) {
+            (told(thread::current().id()), Then::GoOn)
+        }
+
+        fn fault(code: &str, _message: String) -> String {
+            code.to_owned()
+        }
+    }
+
+    fn told(thread: ThreadId) -> String {
+        format!("{thread:?}")
+    }
+
+    fn open(cap: usize) -> (tempfile::TempDir, Door) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("door");
+        let door =
+            Door::open(UnixListener::bind(&path).unwrap(), &path, Guests::Ourselves, cap, |_peer| Where).unwrap();
+        (folder, door)
+    }
+
+    fn ask(stream: &UnixStream) -> String {
+        frame::write(stream, &(), ASK_MAX_BYTES).unwrap();
+        frame::decode(&frame::read(stream, REPLY_MAX_BYTES, None).unwrap().unwrap()).unwrap()
+    }
+
+    /// Returns when nobody is in the room and `threads` rest.
+    fn rest(door: &Door, threads: usize) {
+        loop {
+            let people = door.room.lock();
+            if people.streams.is_empty() && people.resting == threads {
+                return;
+            }
+            drop(people);
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_thread_that_is_done_takes_the_next_connection_and_two_at_once_have_one_each() {
+        let (_folder, door) = open(8);
+        let connect = || UnixStream::connect(&door.path).unwrap();
+        let one = connect();
+        let first = ask(&one);
+        let two = connect();
+        let second = ask(&two);
+        assert_ne!(first, second);
+        drop((one, two));
+        rest(&door, 2);
+        let again: Vec<UnixStream> = (0..3).map(|_| connect()).collect();
+        let threads: Vec<String> = again.iter().map(ask).collect();
+        assert!(threads.contains(&first) && threads.contains(&second), "{threads:?}");
+        drop(again);
+        rest(&door, 3);
+    }
+
+    #[test]
+    fn a_full_room_and_a_closed_door_let_nobody_in_and_leave_no_thread() {
+        let (_folder, mut door) = open(1);
+        let inside = UnixStream::connect(&door.path).unwrap();
+        ask(&inside);
+        let outside = UnixStream::connect(&door.path).unwrap();
+        let said: String = frame::decode(&frame::read(&outside, REPLY_MAX_BYTES, None).unwrap().unwrap()).unwrap();
+        assert_eq!(said, "vault_busy");
+        drop(inside);
+        rest(&door, 1);
+        door.close();
+        let room = Arc::clone(&door.room);
+        while 1 < Arc::strong_count(&room).saturating_sub(1) {
+            thread::yield_now();
+        }
+        assert_eq!(room.lock().resting, 0);
+    }
 }

@@ -9,7 +9,11 @@ use bursar_policy::{Address, Amount, Asset, Authorization, ChainId, Domain};
 use core::fmt;
 use core::str::FromStr;
 use hkdf::Hkdf;
-use k256::ecdsa::{RecoveryId, SigningKey, VerifyingKey};
+use k256::ecdsa::{SigningKey, VerifyingKey};
+use k256::elliptic_curve::ops::{LinearCombination as _, Reduce};
+use k256::elliptic_curve::point::DecompressPoint as _;
+use k256::elliptic_curve::subtle::Choice;
+use k256::{AffinePoint, ProjectivePoint, Scalar, U256};
 use sha2::Sha256;
 use sha3::{Digest as _, Keccak256};
 use thiserror::Error;
@@ -159,9 +163,20 @@ pub fn recover(digest: &[u8; 32], signature: &Signature) -> Option<Address> {
     if pair.normalize_s().is_some() {
         return None;
     }
-    let recovery = RecoveryId::new(parity == 1, false);
-    let key = VerifyingKey::recover_from_prehash(digest, &pair, recovery).ok()?;
-    address_of(&key)
+    address_of(&maker_of(digest, &pair, parity)?)
+}
+
+/// The key under which `pair` verifies and whose point has a y of this parity: Q = r⁻¹(sR − zG) (SEC 1, 4.1.6).
+///
+/// Written out since the library's own recovery verifies as well, which holds by this very equation and costs as much again.
+fn maker_of(digest: &[u8; 32], pair: &k256::ecdsa::Signature, parity: u8) -> Option<VerifyingKey> {
+    let (r, s) = pair.split_scalars();
+    let point = Option::<AffinePoint>::from(AffinePoint::decompress(&r.to_bytes(), Choice::from(parity)))?;
+    let z = <Scalar as Reduce<U256>>::reduce_bytes(&(*digest).into());
+    let inverse = Option::<Scalar>::from(r.as_ref().invert())?;
+    let (of_generator, of_point) = (inverse.mul(&z).negate(), inverse.mul(s.as_ref()));
+    let sum = ProjectivePoint::lincomb(&ProjectivePoint::GENERATOR, &of_generator, &point.into(), &of_point);
+    VerifyingKey::from_affine(sum.to_affine()).ok()
 }
 
 impl Signature {

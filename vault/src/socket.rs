@@ -1,9 +1,13 @@
-//! Sockets that only one user can reach. Must never speak before both ends know whose process is at the other end.
+//! Sockets that only one user, or the users whom root listed, can reach. Must never speak before both ends know whose
+//! process is at the other end.
 //!
-//! The directory is private before a socket exists in it, so there is no moment between bind and chmod in which
-//! somebody else could connect; owner and mode are verified after the bind, and the peer's uid on every connection.
+//! The directory of a user's own vault is private before a socket exists in it, so there is no moment between bind and chmod
+//! in which somebody else could connect. The machine's vault has an access list on each socket that names its guests.
+//! Owner and mode are verified after the bind, and the peer's uid on every connection.
 
 use crate::guarded::{self, Facts, GuardFault, Kind};
+use rustix::fs::XattrFlags;
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::fd::AsFd;
@@ -22,6 +26,12 @@ pub enum SocketFault {
         theirs: u32,
         /// Whose it should be.
         ours: u32,
+    },
+    /// The process at the other end belongs to somebody who is not listed.
+    #[error("a process of user id {theirs} came to a socket that is not for it; nothing was said to it")]
+    Stranger {
+        /// Whose it is.
+        theirs: u32,
     },
     /// Something else lies where the socket should be.
     #[error("`{}` is not a socket of ours; remove it and start the vault again", path.display())]
@@ -44,6 +54,50 @@ pub enum SocketFault {
     },
 }
 
+/// Whose vault a socket leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    /// One of our own user.
+    Ourselves,
+    /// The machine's, which runs as this user id.
+    Machine(u32),
+}
+
+/// Who may come in by a socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Guests {
+    /// Our own user alone.
+    Ourselves,
+    /// These user ids and nobody else: neither ours nor root.
+    Listed(BTreeSet<u32>),
+}
+
+impl Keeper {
+    /// The user id of the vault.
+    #[must_use]
+    pub fn uid(self) -> u32 {
+        match self {
+            Self::Ourselves => guarded::our_uid(),
+            Self::Machine(uid) => uid,
+        }
+    }
+}
+
+impl Guests {
+    /// Says whether a process of user `theirs` may be spoken to.
+    ///
+    /// # Errors
+    ///
+    /// [`SocketFault::Peer`] or [`SocketFault::Stranger`]; root is no exception.
+    pub fn admit(&self, theirs: u32) -> Result<(), SocketFault> {
+        match self {
+            Self::Ourselves => may_speak(theirs, guarded::our_uid()),
+            Self::Listed(uids) if uids.contains(&theirs) => Ok(()),
+            Self::Listed(_) => Err(SocketFault::Stranger { theirs }),
+        }
+    }
+}
+
 /// Says whether a process of user `theirs` may be spoken to when only `ours` may.
 ///
 /// # Errors
@@ -53,30 +107,33 @@ pub const fn may_speak(theirs: u32, ours: u32) -> Result<(), SocketFault> {
     if theirs == ours { Ok(()) } else { Err(SocketFault::Peer { theirs, ours }) }
 }
 
-/// Checks the user of the process at the other end, as the kernel recorded it when the connection was made.
+/// The user of the process at the other end, as the kernel recorded it when the connection was made.
 ///
 /// # Errors
 ///
-/// [`SocketFault::Peer`], or [`SocketFault::System`] when the kernel does not say.
-pub fn check_peer(stream: impl AsFd, ours: u32) -> Result<(), SocketFault> {
+/// [`SocketFault::System`] when the kernel does not say.
+pub fn peer_of(stream: impl AsFd) -> Result<u32, SocketFault> {
     let credentials = rustix::net::sockopt::socket_peercred(stream).map_err(|errno| SocketFault::System {
         doing: "ask who is at the other end of",
         path: PathBuf::from("socket"),
         source: errno.into(),
     })?;
-    may_speak(credentials.uid.as_raw(), ours)
+    Ok(credentials.uid.as_raw())
 }
 
-/// Binds a socket in a private directory. A socket file left by a vault that died is replaced: call this only while
+/// Binds a socket that `guests` can reach. A socket file left by a vault that died is replaced: call this only while
 /// holding the ledger's exclusive lock, which says that no other vault of this profile lives.
 ///
 /// # Errors
 ///
 /// [`SocketFault`]; anything that is not a socket of ours is left where it is.
-pub fn bind(path: &Path) -> Result<UnixListener, SocketFault> {
+pub fn bind(path: &Path, guests: &Guests) -> Result<UnixListener, SocketFault> {
     let system = |doing, source| SocketFault::System { doing, path: path.to_owned(), source };
     if let Some(directory) = path.parent() {
-        guarded::make_directory(directory)?;
+        match guests {
+            Guests::Ourselves => guarded::make_directory(directory)?,
+            Guests::Listed(_) => guarded::passage(directory, guarded::our_uid())?,
+        }
     }
     match fs::symlink_metadata(path) {
         Ok(meta) if is_our_socket(&meta) => fs::remove_file(path).map_err(|fault| system("replace", fault))?,
@@ -86,11 +143,57 @@ pub fn bind(path: &Path) -> Result<UnixListener, SocketFault> {
     }
     let listener = UnixListener::bind(path).map_err(|fault| system("bind", fault))?;
     fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(|fault| system("close to others", fault))?;
+    let wanted = match guests {
+        Guests::Ourselves => 0o600,
+        Guests::Listed(uids) => {
+            rustix::fs::lsetxattr(path, ACCESS_LIST, &access_list(uids), XattrFlags::empty())
+                .map_err(|errno| system("name the users of", errno.into()))?;
+            0o660
+        }
+    };
     let meta = fs::symlink_metadata(path).map_err(|fault| system("examine", fault))?;
-    if !is_our_socket(&meta) || Facts::from(&meta).mode != 0o600 {
+    if !is_our_socket(&meta) || Facts::from(&meta).mode != wanted {
         return Err(SocketFault::Occupied { path: path.to_owned() });
     }
     Ok(listener)
+}
+
+/// Where the kernel keeps who may do what with a file, beside its mode.
+const ACCESS_LIST: &str = "system.posix_acl_access";
+
+/// An access list by which `uids` may connect, our own user too, and nobody else: the form is Linux's
+/// `include/uapi/linux/posix_acl_xattr.h`, version 2, little-endian, entries sorted by kind and user.
+fn access_list(uids: &BTreeSet<u32>) -> Vec<u8> {
+    const VERSION: u32 = 2;
+    const NO_ID: u32 = u32::MAX;
+    const READ_WRITE: u16 = 6;
+    let (owner, user, group, mask, other) = (0x01_u16, 0x02, 0x04, 0x10, 0x20);
+    let named = uids.iter().map(|uid| (user, READ_WRITE, *uid));
+    let entries = [(owner, READ_WRITE, NO_ID)].into_iter().chain(named).chain([
+        (group, 0, NO_ID),
+        (mask, READ_WRITE, NO_ID),
+        (other, 0, NO_ID),
+    ]);
+    let mut bytes = VERSION.to_le_bytes().to_vec();
+    for (kind, rights, id) in entries {
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend(rights.to_le_bytes());
+        bytes.extend(id.to_le_bytes());
+    }
+    bytes
+}
+
+/// Checks the directory of a socket before anything in it is believed.
+///
+/// # Errors
+///
+/// [`GuardFault`]; whoever could write there could put a socket of their own in the vault's place.
+pub fn check_folder(path: &Path, keeper: Keeper) -> Result<(), GuardFault> {
+    match (path.parent(), keeper) {
+        (None, _) => Ok(()),
+        (Some(folder), Keeper::Ourselves) => guarded::directory(folder),
+        (Some(folder), Keeper::Machine(uid)) => guarded::passage(folder, uid),
+    }
 }
 
 /// Connects to a socket after checking its directory, and checks whose process answers.
@@ -98,15 +201,14 @@ pub fn bind(path: &Path) -> Result<UnixListener, SocketFault> {
 /// # Errors
 ///
 /// [`SocketFault`]; [`SocketFault::System`] with `NotFound` or `ConnectionRefused` means that no vault lives there.
-pub fn connect(path: &Path, ours: u32) -> Result<UnixStream, SocketFault> {
+pub fn connect(path: &Path, keeper: Keeper) -> Result<UnixStream, SocketFault> {
     let system = |source| SocketFault::System { doing: "connect to", path: path.to_owned(), source };
-    match path.parent().map(guarded::directory) {
-        Some(Err(GuardFault::Missing { .. })) => return Err(system(io::ErrorKind::NotFound.into())),
-        Some(Err(fault)) => return Err(fault.into()),
-        Some(Ok(())) | None => {}
+    match check_folder(path, keeper) {
+        Err(GuardFault::Missing { .. }) => return Err(system(io::ErrorKind::NotFound.into())),
+        checked => checked?,
     }
     let stream = UnixStream::connect(path).map_err(system)?;
-    check_peer(&stream, ours)?;
+    may_speak(peer_of(&stream)?, keeper.uid())?;
     Ok(stream)
 }
 
@@ -131,25 +233,55 @@ mod tests {
     fn both_ends_check_and_a_foreign_expectation_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run/agent.sock");
-        let listener = bind(&path).unwrap();
+        let listener = bind(&path, &Guests::Ourselves).unwrap();
         let us = guarded::our_uid();
-        let near = connect(&path, us).unwrap();
+        let near = connect(&path, Keeper::Ourselves).unwrap();
         let (far, _) = listener.accept().unwrap();
-        check_peer(&near, us).unwrap();
-        check_peer(&far, us).unwrap();
-        assert!(matches!(check_peer(&far, us.wrapping_add(1)), Err(SocketFault::Peer { .. })));
-        assert!(matches!(connect(&path, us.wrapping_add(1)), Err(SocketFault::Peer { .. })));
+        assert_eq!(peer_of(&near).unwrap(), us);
+        assert_eq!(peer_of(&far).unwrap(), us);
+        assert!(Guests::Ourselves.admit(us).is_ok());
+        assert!(matches!(Guests::Ourselves.admit(us.wrapping_add(1)), Err(SocketFault::Peer { .. })));
+        let planted = connect(&path, Keeper::Machine(us.wrapping_add(1)));
+        assert!(matches!(planted, Err(SocketFault::Guard(_))), "{planted:?}");
+    }
+
+    #[test]
+    fn a_guest_is_who_is_listed_and_neither_root_nor_the_vault() {
+        let guests = Guests::Listed(BTreeSet::from([1000, 1002]));
+        for uid in [1000, 1002] {
+            assert!(guests.admit(uid).is_ok(), "{uid}");
+        }
+        for uid in [0, 1001, guarded::our_uid(), u32::MAX] {
+            assert!(matches!(guests.admit(uid), Err(SocketFault::Stranger { theirs }) if theirs == uid), "{uid}");
+        }
+    }
+
+    #[test]
+    fn the_kernel_knows_the_guests_of_a_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.sock");
+        let guests = Guests::Listed(BTreeSet::from([1000, 1002]));
+        let _listener = bind(&path, &guests).unwrap();
+        let mut list = [0_u8; 256];
+        let length = rustix::fs::lgetxattr(&path, ACCESS_LIST, &mut list).unwrap();
+        assert_eq!(list[..length], access_list(&BTreeSet::from([1000, 1002])));
+        assert_eq!(fs::symlink_metadata(&path).unwrap().permissions().mode() & 0o777, 0o660);
+
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).unwrap();
+        drop(bind(&path, &guests).unwrap());
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o731)).unwrap();
+        assert!(matches!(bind(&path, &guests), Err(SocketFault::Guard(GuardFault::Writable { .. }))));
     }
 
     #[test]
     fn a_socket_is_private_and_replaces_a_dead_one_only() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run/agent.sock");
-        drop(bind(&path).unwrap());
+        drop(bind(&path, &Guests::Ourselves).unwrap());
         let mode = |path: &Path| fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&path), 0o600);
         assert_eq!(mode(&folder.path().join("run")), 0o700);
-        drop(bind(&path).unwrap());
+        drop(bind(&path, &Guests::Ourselves).unwrap());
         for plant in ["file", "directory", "link"] {
             fs::remove_file(&path).unwrap();
             match plant {
@@ -157,7 +289,7 @@ mod tests {
                 "directory" => fs::create_dir(&path).unwrap(),
                 _ => std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).unwrap(),
             }
-            assert!(matches!(bind(&path), Err(SocketFault::Occupied { .. })), "{plant}");
+            assert!(matches!(bind(&path, &Guests::Ourselves), Err(SocketFault::Occupied { .. })), "{plant}");
             if plant == "directory" {
                 fs::remove_dir(&path).unwrap();
                 fs::write(&path, b"").unwrap();
@@ -169,9 +301,9 @@ mod tests {
     fn a_socket_in_an_open_directory_is_not_connected_to() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run/agent.sock");
-        let _listener = bind(&path).unwrap();
+        let _listener = bind(&path, &Guests::Ourselves).unwrap();
         fs::set_permissions(folder.path().join("run"), Permissions::from_mode(0o755)).unwrap();
-        assert!(matches!(connect(&path, guarded::our_uid()), Err(SocketFault::Guard(GuardFault::Mode { .. }))));
-        assert!(matches!(bind(&path), Err(SocketFault::Guard(GuardFault::Mode { .. }))));
+        assert!(matches!(connect(&path, Keeper::Ourselves), Err(SocketFault::Guard(GuardFault::Mode { .. }))));
+        assert!(matches!(bind(&path, &Guests::Ourselves), Err(SocketFault::Guard(GuardFault::Mode { .. }))));
     }
 }

@@ -123,7 +123,8 @@ impl Wallet {
     /// The first line of the passphrase file.
     fn filed(&self) -> Result<Option<Passphrase>, UnlockFault> {
         let cap = u64::try_from(PASSPHRASE_MAX_BYTES).unwrap_or(u64::MAX).saturating_add(2);
-        let Some(bytes) = guarded::read_if_there(&self.passphrase_file, cap).map_err(PassphraseFault::from)? else {
+        let Some(bytes) = guarded::read_lent_if_there(&self.passphrase_file, cap).map_err(PassphraseFault::from)?
+        else {
             return Ok(None);
         };
         let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);

@@ -23,6 +23,11 @@ pub(super) struct Books {
 
 /// Looks through the profile's folder, which is there.
 pub(super) fn look(lines: &mut Lines, profile: &Profile, status: Option<&OperatorStatus>) -> Books {
+    if let Err(fault) = profile.is_the_vaults() {
+        // Out of our reach, as it should be.
+        lines.pass("files", fault.to_string());
+        return Books::default();
+    }
     files(lines, profile);
     let identity = ledger(lines, profile);
     let payer = keystore(lines, profile, identity.as_ref());

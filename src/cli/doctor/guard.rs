@@ -2,6 +2,7 @@
 
 use bursar_policy::Setting;
 use bursar_vault::client::{ClientFault, OperatorClient};
+use bursar_vault::confine::{self, Held};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply, OperatorStatus};
 
@@ -11,6 +12,14 @@ use super::line::Lines;
 pub(super) fn vault(lines: &mut Lines, profile: &Profile) -> Option<OperatorStatus> {
     let (client, welcome) = match OperatorClient::connect(profile) {
         Ok(connected) => connected,
+        Err(ClientFault::NoVault { .. }) if profile.hardened().is_some() => {
+            lines.fail(
+                "vault",
+                "the machine's vault does not answer, and nobody else may start one",
+                "systemctl start bursar-vault",
+            );
+            return None;
+        }
         Err(ClientFault::NoVault { .. }) => {
             lines.pass("vault", "none runs; `bursar serve` and most commands start one when they need it");
             return None;
@@ -20,6 +29,7 @@ pub(super) fn vault(lines: &mut Lines, profile: &Profile) -> Option<OperatorStat
             return None;
         }
     };
+    confined(lines, welcome.pid);
     match client.ask(&OperatorAsk::Status) {
         Ok(OperatorReply::Status(status)) => {
             let says = format!("version {} answers (process {})", welcome.version, welcome.pid);
@@ -49,8 +59,31 @@ pub(super) fn vault(lines: &mut Lines, profile: &Profile) -> Option<OperatorStat
     }
 }
 
+/// What the kernel keeps the running vault from; where the system does not tell there is nothing to say.
+fn confined(lines: &mut Lines, pid: u32) {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { return };
+    let layers = confine::seen(&status);
+    let told = format!("of the vault: {}", confine::told(&layers));
+    if layers.iter().all(|layer| layer.held == Held::Whole) {
+        lines.pass("confinement", told);
+    } else {
+        lines.warn("confinement", told, "a newer kernel holds more; `vault.log` says all that this one does");
+    }
+}
+
 /// What the set-up protects against.
 pub(super) fn layer(lines: &mut Lines, profile: &Profile) {
+    if let Some(hardened) = profile.hardened() {
+        let told = format!("hardened: the vault is user id {}, says `{}`", hardened.vault(), hardened.file().display());
+        return match hardened.both().as_slice() {
+            [] => lines.pass("layer", format!("{told}; an agent's user reaches neither key nor ledger")),
+            both => lines.warn(
+                "layer",
+                format!("{told}; user ids {both:?} are agents and operators at once, so what agents run can watch a passphrase being typed"),
+                format!("give operators a user of their own in {}", hardened.file().display()),
+            ),
+        };
+    }
     let by_file = profile.passphrase_file().symlink_metadata().is_ok();
     match (profile.setting(), by_file) {
         (Setting::Sandbox, _) => lines.pass("layer", "a sandbox: play money, and looser rules on purpose"),
@@ -70,7 +103,7 @@ pub(super) fn layer(lines: &mut Lines, profile: &Profile) {
 /// What stands between an agent and a payment, apart from the rules.
 pub(super) fn readiness(lines: &mut Lines, profile: &Profile, status: Option<&OperatorStatus>) {
     let Some(status) = status else {
-        if profile.passphrase_file().symlink_metadata().is_err() {
+        if profile.hardened().is_none() && profile.passphrase_file().symlink_metadata().is_err() {
             lines.warn("key", "it is locked while no vault runs, so nothing can be paid", "bursar unlock");
         }
         return;

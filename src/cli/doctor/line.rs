@@ -28,7 +28,7 @@ pub(super) struct Line {
 }
 
 /// The order in which people are told; what belongs together stands together.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "environment",
     "clock",
     "dns",
@@ -41,6 +41,7 @@ const ORDER: [&str; 22] = [
     "ledger",
     "vault",
     "layer",
+    "confinement",
     "key",
     "session",
     "freeze",

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use super::conversation::said_first;
 use crate::cli::connect::{self, Operator, out_of_turn};
 use crate::cli::exit::Stop;
+use crate::cli::install::Global;
 use crate::cli::terminal::{self, Answer};
 use crate::cli::{install, table};
 
@@ -24,14 +25,13 @@ const MINUTES: u32 = 60;
 /// A [`Stop`]; what was done before it stays done.
 pub(super) fn go(
     profile: &Profile,
-    sandbox: Option<&Path>,
-    name: Option<&str>,
+    global: Global<'_>,
     home: Option<&Path>,
     typed: Option<Zeroizing<String>>,
 ) -> Result<(), Stop> {
     let is_first = typed.is_some();
     budget(profile, typed)?;
-    clients(sandbox, name, home)?;
+    clients(global, home)?;
     rehearsal(if is_first { Answer::Yes } else { Answer::No })?;
     let bursar = connect::spelled(profile);
     said_first("That is all. From here on:")?;
@@ -104,8 +104,8 @@ fn minutes() -> Result<u32, Stop> {
     }
 }
 
-fn clients(sandbox: Option<&Path>, name: Option<&str>, home: Option<&Path>) -> Result<(), Stop> {
-    let home = install::home(sandbox, home)?;
+fn clients(global: Global<'_>, home: Option<&Path>) -> Result<(), Stop> {
+    let home = install::home(global.sandbox, home)?;
     let found = install::surveys(&home);
     if found.is_empty() {
         said_first("No MCP client was found here; `bursar install CLIENT` registers with one later.")?;
@@ -122,7 +122,7 @@ fn clients(sandbox: Option<&Path>, name: Option<&str>, home: Option<&Path>) -> R
         return Ok(());
     }
     let ids: Vec<&str> = open.iter().map(|survey| survey.id).collect();
-    install::offer(&ids, sandbox, name, &home)
+    install::offer(&ids, global, &home)
 }
 
 #[cfg(feature = "demo")]

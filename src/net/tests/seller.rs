@@ -105,7 +105,7 @@ where
     stream.shutdown().await.unwrap_or_default();
 }
 
-async fn read_request<S: AsyncRead + Unpin>(stream: &mut S) -> Option<String> {
+pub(super) async fn read_request<S: AsyncRead + Unpin>(stream: &mut S) -> Option<String> {
     let mut bytes = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -167,6 +167,14 @@ const BOUND: &[(&str, &[&str])] = &[
     ),
     ("MC-023", &["each_end_of_a_purchase_is_told_as_what_it_is", "every_schema_is_one_that_strict_clients_take"]),
     ("MC-025", &["before_init_every_command_says_to_run_it", "no_variable_moves_the_profile_or_answers_for_a_person"]),
+    (
+        "MC-026",
+        &[
+            "a_path_of_windows_is_kept_to_the_letter_and_wrapped_in_no_shell",
+            "blank_lines_a_byte_order_mark_and_carriage_returns_are_passed_over",
+            "a_path_with_a_space_or_a_quote_stays_one_shell_word",
+        ],
+    ),
     ("MC-033", &["a_vault_that_cannot_start_is_told_by_a_code_and_without_a_path"]),
     ("MC-035", &["an_odd_progress_token_counts_as_none"]),
     // A running business.
@@ -242,6 +250,13 @@ const BOUND: &[(&str, &[&str])] = &[
             "what_was_presumed_spent_and_never_moved_is_back_in_budget_and_limits",
             "goods_that_were_never_cashed_are_told_again_and_nothing_is_lost",
             "what_a_chain_shows_unused_is_back_when_a_person_asks",
+        ],
+    ),
+    (
+        "OP-021",
+        &[
+            "what_is_registered_is_the_program_that_is_here_and_nothing_that_fetches_another",
+            "the_documents_install_one_version_by_its_checksum_and_never_the_newest_of_a_name",
         ],
     ),
     ("OP-023", &["every_story_ends_as_it_is_told", "the_model_hears_one_word_about_offers_and_limits"]),

@@ -132,3 +132,48 @@ fn a_parent_reached_through_a_link_is_checked_where_it_leads() {
     chmod(&open, 0o777);
     assert!(matches!(directory(&safe.join("link/home")), Err(GuardFault::Parent { .. })));
 }
+
+#[test]
+fn a_file_of_roots_may_be_read_by_all_and_written_by_root_alone() {
+    let check = |facts| check_roots_file(Path::new("f"), facts, 10);
+    let roots = Facts { owner: 0, mode: 0o644, ..FINE };
+    assert!(check(roots).is_ok());
+    assert!(check(Facts { mode: 0o600, ..roots }).is_ok());
+    assert!(matches!(check(Facts { owner: US, ..roots }), Err(GuardFault::NotRoots { owner: US, .. })));
+    for mode in [0o664, 0o646, 0o622] {
+        assert!(matches!(check(Facts { mode, ..roots }), Err(GuardFault::Writable { .. })), "{mode:o}");
+    }
+    assert!(matches!(check(Facts { links: 2, ..roots }), Err(GuardFault::Linked { .. })));
+    assert!(matches!(check(Facts { bytes: 11, ..roots }), Err(GuardFault::TooLarge { .. })));
+    assert!(matches!(check(Facts { kind: Kind::Link, ..roots }), Err(GuardFault::Link { .. })));
+    assert!(matches!(check(Facts { kind: Kind::Other, ..roots }), Err(GuardFault::NotFile { .. })));
+}
+
+#[test]
+fn a_secret_is_ours_or_lent_by_root_and_nobody_elses() {
+    let check = |facts| check_lent_file(Path::new("f"), facts, US, 10);
+    assert!(check(FINE).is_ok());
+    for mode in [0o400, 0o440, 0o600] {
+        assert!(check(Facts { owner: 0, mode, ..FINE }).is_ok(), "{mode:o}");
+    }
+    for mode in [0o444, 0o460, 0o404, 0o644, 0o450] {
+        assert!(check(Facts { owner: 0, mode, ..FINE }).is_err(), "{mode:o}");
+    }
+    assert!(check(Facts { mode: 0o440, ..FINE }).is_err(), "a group of our own is no access list of root's");
+    assert!(check(Facts { owner: US + 1, ..FINE }).is_err());
+    assert!(check(Facts { owner: 0, mode: 0o400, links: 2, ..FINE }).is_err());
+}
+
+#[test]
+fn a_passage_is_its_owners_and_others_may_not_write_there() {
+    let check = |facts| check_passage(Path::new("d"), facts, US);
+    for mode in [0o700, 0o711, 0o755] {
+        assert!(check(Facts { mode, ..HOME }).is_ok(), "{mode:o}");
+    }
+    for mode in [0o731, 0o713, 0o777, 0o1777] {
+        assert!(matches!(check(Facts { mode, ..HOME }), Err(GuardFault::Writable { .. })), "{mode:o}");
+    }
+    assert!(matches!(check(Facts { owner: 0, ..HOME }), Err(GuardFault::Owner { .. })));
+    assert!(matches!(check(Facts { kind: Kind::Link, ..HOME }), Err(GuardFault::Link { .. })));
+    assert!(matches!(check(Facts { kind: Kind::File, ..HOME }), Err(GuardFault::NotDirectory { .. })));
+}

@@ -6,14 +6,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
-
 use super::audit::chain::Kept;
 use super::fault::LedgerFault;
 use super::mark::{self, Mark};
 use super::open::{self, LedgerPlace};
 use super::purse::Purse;
 use super::rows;
+use super::store::{Store, bound};
 use super::writer::Tx;
 use super::{audit, checkpoint, handle, meta, schema, session, sweep};
 use crate::clock::{LedgerClock, TimeSource};
@@ -40,7 +39,7 @@ const AT_ONCE: u32 = 64;
 
 /// Begins the next epoch in the whole ledger on `conn`, which will be the one at `place`, in one transaction.
 pub(super) fn begin(
-    conn: &mut Connection,
+    conn: &Store,
     place: &LedgerPlace,
     time: Box<dyn TimeSource>,
     why: &str,
@@ -55,7 +54,7 @@ pub(super) fn begin(
     handle::presume_redeemed(&tx)?;
     let mut counted: u64 = 0;
     loop {
-        let open = rows::list(tx.conn, rows::OPEN, [AT_ONCE])?;
+        let open = rows::list(tx.conn, rows::OPEN, bound![AT_ONCE])?;
         if open.is_empty() {
             break;
         }
@@ -79,7 +78,7 @@ pub(super) fn put_in_place(draft: &Path, place: &LedgerPlace) -> Result<Option<P
     open::sync(draft)?;
     let kept = open::put_away(&place.file)?;
     open::put_in(draft, &place.file)?;
-    let conn = open::open(place)?;
+    let conn = open::open(place, open::Pages::All)?;
     let known = meta::read(&conn)?;
     Mark::open(&place.file, known.ledger_id).accept(&known.head);
     drop(conn);
@@ -88,7 +87,7 @@ pub(super) fn put_in_place(draft: &Path, place: &LedgerPlace) -> Result<Option<P
 
 /// An empty database with this program's tables in a fresh folder beside `file`, its triggers put away: what is copied
 /// into it is not what a payment does. The folder is removed by whoever comes next.
-pub(super) fn bare(file: &Path) -> Result<(PathBuf, Connection, Vec<String>), LedgerFault> {
+pub(super) fn bare(file: &Path) -> Result<(PathBuf, Store, Vec<String>), LedgerFault> {
     let draft = open::draft(file)?;
     let mut conn = open::connect(&draft)?;
     schema::configure(&conn)?;
@@ -102,7 +101,7 @@ pub(super) fn bare(file: &Path) -> Result<(PathBuf, Connection, Vec<String>), Le
         conn.execute_batch(&format!("DROP TRIGGER {name}"))?;
     }
     conn.execute_batch("PRAGMA foreign_keys = OFF")?;
-    Ok((draft, conn, triggers.into_iter().map(|(_, sql)| sql).collect()))
+    Ok((draft, Store::Sqlite(conn), triggers.into_iter().map(|(_, sql)| sql).collect()))
 }
 
 /// Removes the folder of a draft.

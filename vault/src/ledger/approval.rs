@@ -16,14 +16,14 @@ use bursar_policy::request_header::Headers;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Site;
 use bursar_policy::terms::Terms;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::rows::Payment;
+use super::store::{Row, Store, bound};
 use super::writer::{Answer, Tx};
-use super::{Ledger, authorize, query, rows, session};
+use super::{Ledger, authorize, rows, session};
 use crate::protocol::{ApprovalState, ApprovalView};
 
 /// The most purchases of one session that wait for a person.
@@ -80,7 +80,7 @@ pub(super) const WAITING_OF_SESSION: &str =
     "SELECT count(*) FROM approval WHERE state = 'waiting' AND session = ?1 AND ?2 < expires_s";
 pub(super) const WAITING: &str = "SELECT count(*) FROM approval WHERE state = 'waiting' AND ?1 < expires_s";
 pub(super) const OF_REQUEST: &str =
-    select!("WHERE state = 'waiting' AND session = ?1 AND method = ?2 AND url = ?3 AND body IS ?4");
+    select!("WHERE state = 'waiting' AND session = ?1 AND method = ?2 AND url = ?3 AND body IS NOT DISTINCT FROM ?4");
 pub(super) const USED_BY: &str = select!("WHERE payment IS NOT NULL AND payment = ?1");
 const WORDS: &str = select!("WHERE state IN ('approved', 'denied', 'used') ORDER BY seq");
 const SAID: &str = "SELECT kind, fact FROM event WHERE seq = ?1";
@@ -95,7 +95,7 @@ impl Ledger {
     /// A fault of the ledger.
     pub fn approvals(&self) -> Result<Vec<ApprovalView>, LedgerFault> {
         self.writer.ask(|tx| {
-            let open = query::every(tx.conn, OPEN, [to_sql(tx.now_s)?], read)?;
+            let open = tx.conn.every(OPEN, bound![to_sql(tx.now_s)?], read)?;
             let views: Result<_, _> = open.into_iter().map(|row| row.view(tx.conn)).collect();
             Ok(Answer::AtOnce(views?))
         })
@@ -178,7 +178,7 @@ pub(super) fn ask(tx: &Tx<'_>, asking: &Asking<'_>, concerns: Vec<Concern>) -> R
     }
     let body = asking.errand.body.map(|body| body.digest.to_string());
     let (session, method, url) = (asking.session.as_str(), asking.errand.method.as_str(), asking.errand.site.url());
-    for earlier in query::every(tx.conn, OF_REQUEST, params![session, method, url, body], read)? {
+    for earlier in tx.conn.every(OF_REQUEST, bound![session, method, url, body], read)? {
         becomes(tx, &earlier.id, ApprovalState::Expired)?;
     }
     if APPROVALS_WAITING_MAX <= waiting(tx, Some(asking.session))? {
@@ -200,42 +200,42 @@ pub(super) fn use_up(tx: &Tx<'_>, binding: &Digest, payment: &PaymentId) -> Resu
         becomes(tx, &row.id, ApprovalState::Expired)?;
         return Ok(None);
     }
-    tx.conn
-        .prepare_cached("UPDATE approval SET state = 'used', payment = ?1 WHERE id = ?2")?
-        .execute([payment.as_str(), row.id.as_str()])?;
+    tx.conn.execute(
+        "UPDATE approval SET state = 'used', payment = ?1 WHERE id = ?2",
+        bound![payment.as_str(), row.id.as_str()],
+    )?;
     Ok(Some(row.id))
 }
 
 /// Ends every question and every word whose time is over. Costs one index look-up when there is none.
 pub(super) fn due(tx: &Tx<'_>) -> Result<(), LedgerFault> {
-    tx.conn.prepare_cached(DUE)?.execute([to_sql(tx.now_s)?])?;
+    tx.conn.execute(DUE, bound![to_sql(tx.now_s)?])?;
     Ok(())
 }
 
 /// Ends every question and every word of a session that is over.
 pub(super) fn session_closed(tx: &Tx<'_>, session: &SessionId) -> Result<(), LedgerFault> {
-    tx.conn
-        .prepare_cached(
-            "UPDATE approval SET state = 'expired' WHERE state IN ('waiting', 'approved', 'denied') AND session = ?1",
-        )?
-        .execute([session.as_str()])?;
+    tx.conn.execute(
+        "UPDATE approval SET state = 'expired' WHERE state IN ('waiting', 'approved', 'denied') AND session = ?1",
+        bound![session.as_str()],
+    )?;
     Ok(())
 }
 
 /// Ends what was asked or allowed after `now_s`, in a future that a person has just said is none: it would last until
 /// that future comes.
-pub(super) fn clock_set_back(conn: &Connection, now_s: u64) -> Result<(), LedgerFault> {
+pub(super) fn clock_set_back(conn: &Store, now_s: u64) -> Result<(), LedgerFault> {
     conn.execute(
         "UPDATE approval SET state = 'expired'
-         WHERE state IN ('waiting', 'approved') AND ?1 < max(asked_s, coalesce(decided_s, 0))",
-        [to_sql(now_s)?],
+         WHERE state IN ('waiting', 'approved') AND (?1 < asked_s OR ?1 < decided_s)",
+        bound![to_sql(now_s)?],
     )?;
     Ok(())
 }
 
 /// The first word that the log does not tell as it stands; `None` when it tells them all.
-pub(super) fn untold(conn: &Connection) -> Result<Option<ApprovalId>, LedgerFault> {
-    for row in query::every(conn, WORDS, [], read)? {
+pub(super) fn untold(conn: &Store) -> Result<Option<ApprovalId>, LedgerFault> {
+    for row in conn.every(WORDS, bound![], read)? {
         if !row.is_told(conn)? {
             return Ok(Some(row.id));
         }
@@ -246,13 +246,10 @@ pub(super) fn untold(conn: &Connection) -> Result<Option<ApprovalId>, LedgerFaul
 /// How many purchases wait for a person, of one session or of all.
 pub(super) fn waiting(tx: &Tx<'_>, session: Option<&SessionId>) -> Result<u32, LedgerFault> {
     let now_s = to_sql(tx.now_s)?;
-    let count = match session {
-        Some(id) => {
-            tx.conn.prepare_cached(WAITING_OF_SESSION)?.query_row(params![id.as_str(), now_s], |row| row.get(0))
-        }
-        None => tx.conn.prepare_cached(WAITING)?.query_row([now_s], |row| row.get(0)),
-    };
-    Ok(count?)
+    match session {
+        Some(id) => tx.conn.one(WAITING_OF_SESSION, bound![id.as_str(), now_s], |row| row.get(0)),
+        None => tx.conn.one(WAITING, bound![now_s], |row| row.get(0)),
+    }
 }
 
 /// One question as it is stored.
@@ -291,19 +288,17 @@ impl Stored {
     }
 
     /// Whether the log tells the word as it stands here: that it was said, to what, and until when.
-    fn is_told(&self, conn: &Connection) -> Result<bool, LedgerFault> {
+    fn is_told(&self, conn: &Store) -> Result<bool, LedgerFault> {
         let word = if self.state == ApprovalState::Denied { EventKind::Denied } else { EventKind::Approved };
         let told: Option<(String, Option<String>)> = match self.said {
             None => None,
-            Some(seq) => {
-                conn.prepare_cached(SAID)?.query_row([to_sql(seq)?], |row| Ok((row.get(0)?, row.get(1)?))).optional()?
-            }
+            Some(seq) => conn.first(SAID, bound![to_sql(seq)?], |row| Ok((row.get(0)?, row.get(1)?)))?,
         };
         let fact = fact(word, &self.id, &self.binding, self.expires_s).to_string();
         Ok(told == Some((word.name().to_owned(), Some(fact))))
     }
 
-    fn view(self, conn: &Connection) -> Result<ApprovalView, LedgerFault> {
+    fn view(self, conn: &Store) -> Result<ApprovalView, LedgerFault> {
         let session = session::by_id(conn, &self.session)?.ok_or(LedgerFault::Unreadable { what: "session" })?;
         Ok(ApprovalView {
             id: self.id,
@@ -342,7 +337,7 @@ fn until(tx: &Tx<'_>, session: &SessionId, life_s: u64) -> Result<u64, LedgerFau
 
 /// What stands under `id` and can still be decided, or why nothing does.
 fn open(tx: &Tx<'_>, id: &ApprovalId) -> Result<Result<Stored, Decided>, LedgerFault> {
-    let Some(row) = query::every(tx.conn, BY_ID, [id.as_str()], read)?.pop() else { return Ok(Err(Decided::Unknown)) };
+    let Some(row) = tx.conn.every(BY_ID, bound![id.as_str()], read)?.pop() else { return Ok(Err(Decided::Unknown)) };
     Ok(match row.state {
         ApprovalState::Used => Err(Decided::Before(row.state)),
         ApprovalState::Expired => Err(Decided::Expired),
@@ -362,18 +357,17 @@ fn decide(tx: &Tx<'_>, row: Stored, word: ApprovalState, life_s: u64) -> Result<
     let fact = fact(kind, &row.id, &row.binding, expires_s);
     tx.event(&Event::new(kind, format!("`{}`: {deal}", row.id)).session(&row.session).fact(fact))?;
     let said = events::head(tx.conn)?.seq;
-    tx.conn
-        .prepare_cached(
-            "UPDATE approval SET state = ?1, expires_s = ?2, decided_s = coalesce(decided_s, ?3), said = ?4
+    tx.conn.execute(
+        "UPDATE approval SET state = ?1, expires_s = ?2, decided_s = coalesce(decided_s, ?3), said = ?4
              WHERE id = ?5",
-        )?
-        .execute(params![word_of(word), to_sql(expires_s)?, to_sql(tx.now_s)?, to_sql(said)?, row.id.as_str()])?;
+        bound![word_of(word), to_sql(expires_s)?, to_sql(tx.now_s)?, to_sql(said)?, row.id.as_str()],
+    )?;
     let view = Stored { state: word, expires_s, said: Some(said), ..row }.view(tx.conn)?;
-    Ok(Answer::AfterCommit(Decided::Done(Box::new(view))))
+    Ok(Answer::Durable(Decided::Done(Box::new(view))))
 }
 
 fn becomes(tx: &Tx<'_>, id: &ApprovalId, state: ApprovalState) -> Result<(), LedgerFault> {
-    tx.conn.prepare_cached("UPDATE approval SET state = ?1 WHERE id = ?2")?.execute([word_of(state), id.as_str()])?;
+    tx.conn.execute("UPDATE approval SET state = ?1 WHERE id = ?2", bound![word_of(state), id.as_str()])?;
     Ok(())
 }
 
@@ -384,13 +378,11 @@ fn insert(
     concerns: &[Concern],
     expires_s: u64,
 ) -> Result<(), LedgerFault> {
-    tx.conn
-        .prepare_cached(
-            "INSERT INTO approval (id, state, session, binding, method, url, body, headers, terms, symbol, money, currency,
+    tx.conn.execute(
+        "INSERT INTO approval (id, state, session, binding, method, url, body, headers, terms, symbol, money, currency,
                 concerns, asked_s, expires_s)
              VALUES (?1, 'waiting', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-        )?
-        .execute(params![
+        bound![
             asking.id.as_str(),
             asking.session.as_str(),
             binding.to_string(),
@@ -405,22 +397,23 @@ fn insert(
             rows::json(&concerns)?,
             to_sql(tx.now_s)?,
             to_sql(expires_s)?,
-        ])?;
+        ],
+    )?;
     Ok(())
 }
 
 /// The yes that a payment used up.
 fn used_by(tx: &Tx<'_>, payment: &PaymentId) -> Result<Option<Stored>, LedgerFault> {
-    Ok(query::every(tx.conn, USED_BY, [payment.as_str()], read)?.pop())
+    Ok(tx.conn.every(USED_BY, bound![payment.as_str()], read)?.pop())
 }
 
 /// What is open for a purchase now, swept or not.
 fn of_binding(tx: &Tx<'_>, binding: &Digest) -> Result<Option<Stored>, LedgerFault> {
-    Ok(query::every(tx.conn, OPEN_OF_BINDING, params![binding.to_string(), to_sql(tx.now_s)?], read)?.pop())
+    Ok(tx.conn.every(OPEN_OF_BINDING, bound![binding.to_string(), to_sql(tx.now_s)?], read)?.pop())
 }
 
 fn read(row: &Row<'_>) -> Result<Stored, LedgerFault> {
-    let text = |column| row.get::<_, String>(column);
+    let text = |column| row.get::<String>(column);
     let currency: Currency = parsed(&text(10)?)?;
     Ok(Stored {
         id: parsed(&text(0)?)?,
@@ -429,7 +422,7 @@ fn read(row: &Row<'_>) -> Result<Stored, LedgerFault> {
         binding: parsed(&text(3)?)?,
         method: parsed(&text(4)?)?,
         site: Site::parse(&text(5)?).map_err(|_fault| unreadable())?,
-        body: row.get::<_, Option<String>>(6)?.map(|text| parsed(&text)).transpose()?,
+        body: row.get::<Option<String>>(6)?.map(|text| parsed(&text)).transpose()?,
         headers: serde_json::from_str(&text(15)?).map_err(|_fault| unreadable())?,
         terms: serde_json::from_str(&text(7)?).map_err(|_fault| unreadable())?,
         symbol: text(8)?,
@@ -437,7 +430,7 @@ fn read(row: &Row<'_>) -> Result<Stored, LedgerFault> {
         concerns: serde_json::from_str(&text(11)?).map_err(|_fault| unreadable())?,
         asked_s: from_sql(row.get(12)?)?,
         expires_s: from_sql(row.get(13)?)?,
-        said: row.get::<_, Option<i64>>(14)?.map(from_sql).transpose()?,
+        said: row.get::<Option<i64>>(14)?.map(from_sql).transpose()?,
     })
 }
 

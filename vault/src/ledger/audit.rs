@@ -6,18 +6,20 @@ use bursar_policy::digest::Digest;
 use bursar_policy::errand::SessionId;
 use bursar_policy::limit::TallyKey;
 use bursar_policy::money::Currency;
-use rusqlite::{Connection, OptionalExtension};
 
 use self::chain::{COLUMNS, Chain, Kept, Logged, books};
 use super::checkpoint::{self, SignedCheckpoint};
 use super::events::{self, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow};
+use super::rows::{self, Payment};
 use super::states::{self, Counts};
+use super::store::{Store, bound};
 use super::tally::{self, Tally, Used};
-use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, rows, session};
+use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, session};
 
 pub(super) mod chain;
+pub(super) mod living;
 
 /// What a check found in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,21 @@ pub enum Progress {
 /// So many steps make one word of progress.
 const STRIDE: u64 = 10_000;
 
+const KEYS: &str = "SELECT key FROM tally";
+const ENTRIES: &str = "SELECT spent.key, spent.seq, spent.at_s, spent.total, payment.money, payment.state, EXISTS
+         (SELECT 1 FROM returned WHERE returned.payment = spent.payment AND returned.key = spent.key), payment.ended_s
+     FROM spent JOIN payment ON payment.id = spent.payment ORDER BY spent.key, spent.seq";
+/// A name is in the words of an event where they are others without it.
+const UNPARDONED: &str =
+    "SELECT pardon.payment FROM pardon JOIN payment ON payment.id = pardon.payment WHERE NOT EXISTS
+     (SELECT 1 FROM event WHERE event.payment = pardon.payment AND event.kind = ?1
+      AND event.detail <> replace(event.detail, '`' || CASE WHEN pardon.scope = 'host' THEN payment.origin
+                                                            ELSE payment.chain || ':' || payment.payee END || '`', ''))
+     LIMIT 1";
+const OPENINGS_AND_CLOSINGS: &str =
+    "SELECT session, kind, detail, fact FROM event WHERE kind IN ('session_opened', 'session_closed')
+     ORDER BY session, seq";
+
 impl Ledger {
     /// Checks everything that was committed, on a connection of its own that can only read, while payments go on.
     ///
@@ -60,18 +77,14 @@ impl Ledger {
     pub fn verify(&self) -> Result<Books, LedgerFault> {
         // What nobody waited for goes to the disk first, so that the check sees it.
         self.flush()?;
-        let conn = open::open_for_reading(&self.place)?;
-        let view = conn.unchecked_transaction()?;
-        everything(&view, Kept::default(), &mut |_progress| ())
+        let conn = Store::Sqlite(open::open_for_reading(&self.place)?);
+        conn.begin_to_look()?;
+        everything(&conn, Kept::default(), &mut |_progress| ())
     }
 }
 
 /// Checks a whole ledger, also against what is known of it from elsewhere.
-pub(super) fn everything(
-    conn: &Connection,
-    kept: Kept,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Books, LedgerFault> {
+pub(super) fn everything(conn: &Store, kept: Kept, progress: &mut dyn FnMut(Progress)) -> Result<Books, LedgerFault> {
     strangers(conn)?;
     let chain = log(conn, kept, progress)?;
     let head = chain.end()?;
@@ -79,10 +92,9 @@ pub(super) fn everything(
     entries(conn)?;
     proofs(conn)?;
     pardons(conn)?;
-    words(conn)?;
-    if let Some(id) = handle::held_for_nobody(conn)? {
-        return Err(books(&format!("payment `{id}` is held and no handle is open for it")));
-    }
+    acquaintances(conn)?;
+    spoken(conn)?;
+    held(conn)?;
     freeze(conn)?;
     sessions(conn)?;
     let (epoch, checkpoints) = (checkpoint::vouched(conn)?.epoch, chain.checkpoints);
@@ -91,29 +103,26 @@ pub(super) fn everything(
 }
 
 /// Every row that another one names is there.
-fn strangers(conn: &Connection) -> Result<(), LedgerFault> {
-    let mut statement = conn.prepare("PRAGMA foreign_key_check")?;
-    let mut rows = statement.query([])?;
-    let Some(row) = rows.next()? else { return Ok(()) };
-    let (table, place): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
-    let place = place.map(|place| format!(" {place}")).unwrap_or_default();
-    Err(books(&format!("`{table}`{place} names a row that is not there: it was removed")))
+fn strangers(conn: &Store) -> Result<(), LedgerFault> {
+    match conn.stranger()? {
+        None => Ok(()),
+        Some(place) => Err(books(&format!("{place} names a row that is not there: it was removed"))),
+    }
 }
 
 /// Every event follows the one before, the last is the one that the ledger knows as its last, and what the ledger keeps of
 /// its checkpoints is what the log says.
-fn log(conn: &Connection, kept: Kept, progress: &mut dyn FnMut(Progress)) -> Result<Chain, LedgerFault> {
+fn log(conn: &Store, kept: Kept, progress: &mut dyn FnMut(Progress)) -> Result<Chain, LedgerFault> {
     let known = meta::read(conn)?;
-    let mut statement = conn.prepare(&format!("SELECT {COLUMNS} FROM event ORDER BY seq"))?;
-    let mut rows = statement.query([])?;
     let mut chain = Chain::after(events::Head { seq: 0, hash: Digest::of(b"") }, &known.ledger_id, kept);
-    while let Some(row) = rows.next()? {
+    conn.each(&format!("SELECT {COLUMNS} FROM event ORDER BY seq"), bound![], |row| {
         let event = Logged::read(row)?;
         chain.next(&event)?;
         if event.seq.is_multiple_of(STRIDE) {
             progress(Progress::Events(event.seq, known.head.seq));
         }
-    }
+        Ok(())
+    })?;
     let head = chain.end()?;
     if head.seq < known.head.seq {
         let (last, marked) = (head.seq, known.head.seq);
@@ -131,8 +140,8 @@ fn log(conn: &Connection, kept: Kept, progress: &mut dyn FnMut(Progress)) -> Res
 }
 
 /// Every row is as its last event says, and all rows together are the running totals. How many rows there are.
-fn sums(conn: &Connection, progress: &mut dyn FnMut(Progress)) -> Result<u64, LedgerFault> {
-    let all = from_sql(conn.query_row("SELECT count(*) FROM payment", [], |row| row.get(0))?)?;
+fn sums(conn: &Store, progress: &mut dyn FnMut(Progress)) -> Result<u64, LedgerFault> {
+    let all = from_sql(conn.one("SELECT count(*) FROM payment", bound![], |row| row.get(0))?)?;
     let mut expected: BTreeMap<String, (Used, Used)> = BTreeMap::new();
     let mut payments: u64 = 0;
     rows::each(conn, |row| {
@@ -140,9 +149,7 @@ fn sums(conn: &Connection, progress: &mut dyn FnMut(Progress)) -> Result<u64, Le
         if payments.is_multiple_of(STRIDE) {
             progress(Progress::Payments(payments, all));
         }
-        if last_fact(conn, row.id.as_str())? != Some(rows::fact(conn, &row.id)?.to_string()) {
-            return Err(books(&format!("payment `{}` is not as the log says", row.id)));
-        }
+        as_told(conn, &row)?;
         if acquaintance::counts(&row) && !acquaintance::is_learnt(conn, &row)? {
             return Err(books(&format!("what payment `{}` says of its host is not known", row.id)));
         }
@@ -168,10 +175,7 @@ fn sums(conn: &Connection, progress: &mut dyn FnMut(Progress)) -> Result<u64, Le
         }
         Ok(())
     })?;
-    let mut statement = conn.prepare("SELECT key FROM tally")?;
-    let keys = statement.query_map([], |row| row.get::<_, String>(0))?;
-    for key in keys {
-        let key = key?;
+    for key in conn.every(KEYS, bound![], |row| row.get::<String>(0))? {
         let Tally { pending, spent, .. } = tally::read(conn, &key)?;
         // What is overdue no longer leaves a total of nothing.
         if expected.remove(&key).unwrap_or_default() != (pending, spent) {
@@ -184,36 +188,29 @@ fn sums(conn: &Connection, progress: &mut dyn FnMut(Progress)) -> Result<u64, Le
     }
 }
 
-/// Every spent payment is written down once under every key, in order, with the right sum.
-fn entries(conn: &Connection) -> Result<(), LedgerFault> {
-    let mut statement = conn.prepare(
-        "SELECT spent.key, spent.seq, spent.at_s, spent.total, payment.money, payment.state, EXISTS
-             (SELECT 1 FROM returned WHERE returned.payment = spent.payment AND returned.key = spent.key)
-         FROM spent JOIN payment ON payment.id = spent.payment ORDER BY spent.key, spent.seq",
-    )?;
-    let mut rows = statement.query([])?;
+/// Every spent payment is written down once under every key, in order, with the right sum and at the time it ended.
+fn entries(conn: &Store) -> Result<(), LedgerFault> {
     let mut last: BTreeMap<String, (Used, u64)> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
+    conn.each(ENTRIES, bound![], |row| {
         let key: String = row.get(0)?;
         let at_s = from_sql(row.get(2)?)?;
-        let total = Used { atto: narrow(&row.get::<_, String>(3)?)?, count: from_sql(row.get(1)?)? };
-        let state = states::from_word(&row.get::<_, String>(5)?);
-        let money = if key.ends_with("|*") { 0 } else { narrow(&row.get::<_, String>(4)?)? };
+        let total = Used { atto: narrow(&row.get::<String>(3)?)?, count: from_sql(row.get(1)?)? };
+        let state = states::from_word(&row.get::<String>(5)?);
+        let money = if key.ends_with("|*") { 0 } else { narrow(&row.get::<String>(4)?)? };
         let (before, before_s) = last.get(&key).copied().unwrap_or_default();
         let counted = state.map(states::counts) == Some(Counts::AsSpent);
-        let right = counted != row.get::<_, bool>(6)?
-            && tally::plus(before, Used { atto: money, count: 1 })? == total
-            && before_s <= at_s;
+        let ended_s = row.get::<Option<i64>>(7)?.map(from_sql).transpose()?.unwrap_or_default();
+        // It is spent when the payment ended, in the order in which that was written down. What lapsed ended once more.
+        let in_time = if counted { at_s == before_s.max(ended_s) } else { before_s <= at_s };
+        let right =
+            counted != row.get::<bool>(6)? && tally::plus(before, Used { atto: money, count: 1 })? == total && in_time;
         if !right {
             return Err(books(&format!("entry {} of `{key}` is wrong", total.count)));
         }
         last.insert(key, (total, at_s));
-    }
-    drop(rows);
-    let mut statement = conn.prepare("SELECT key FROM tally")?;
-    let keys = statement.query_map([], |row| row.get::<_, String>(0))?;
-    for key in keys {
-        let key = key?;
+        Ok(())
+    })?;
+    for key in conn.every(KEYS, bound![], |row| row.get::<String>(0))? {
         let tally = tally::read(conn, &key)?;
         if last.get(&key).copied().unwrap_or_default() != (tally.spent, tally.spent_last_s) {
             return Err(books(&format!("the entries of `{key}` do not end at its total")));
@@ -223,7 +220,7 @@ fn entries(conn: &Connection) -> Result<(), LedgerFault> {
 }
 
 /// What was returned is what lapsed after it was spent, and what lapsed is proved.
-fn proofs(conn: &Connection) -> Result<(), LedgerFault> {
+fn proofs(conn: &Store) -> Result<(), LedgerFault> {
     if let Some(key) = returned::misfit(conn)? {
         return Err(books(&format!("what was returned to `{key}` is not what lapsed")));
     }
@@ -235,38 +232,41 @@ fn proofs(conn: &Connection) -> Result<(), LedgerFault> {
 
 /// Whatever a person put up with, for the host or for the payee, is in the log of that payment: whom for is in the words
 /// of the event, between backticks.
-fn pardons(conn: &Connection) -> Result<(), LedgerFault> {
-    let mut statement = conn.prepare(
-        "SELECT pardon.payment FROM pardon JOIN payment ON payment.id = pardon.payment WHERE NOT EXISTS
-             (SELECT 1 FROM event WHERE event.payment = pardon.payment AND event.kind = ?1 AND 0 < instr(event.detail,
-                 '`' || iif(pardon.scope = 'host', payment.origin, payment.chain || ':' || payment.payee) || '`'))",
-    )?;
-    let mut rows = statement.query([EventKind::Resumed.name()])?;
-    match rows.next()? {
+fn pardons(conn: &Store) -> Result<(), LedgerFault> {
+    match conn.first(UNPARDONED, bound![EventKind::Resumed.name()], |row| row.get::<String>(0))? {
         None => Ok(()),
-        Some(row) => {
-            let id: String = row.get(0)?;
-            Err(books(&format!("nobody put up with the loss of payment `{id}`, by the log")))
-        }
+        Some(id) => Err(books(&format!("nobody put up with the loss of payment `{id}`, by the log"))),
     }
 }
 
-/// Whatever is known of a host is what a payment says, and whatever a person is said to have said is told by the log.
-fn words(conn: &Connection) -> Result<(), LedgerFault> {
-    if let Some(origin) = acquaintance::made_up(conn)? {
-        return Err(books(&format!("no payment says what is known of `{origin}`")));
+/// Whatever is known of a host is what a payment says.
+fn acquaintances(conn: &Store) -> Result<(), LedgerFault> {
+    match acquaintance::made_up(conn)? {
+        None => Ok(()),
+        Some(origin) => Err(books(&format!("no payment says what is known of `{origin}`"))),
     }
+}
+
+/// Whatever a person is said to have said is told by the log.
+fn spoken(conn: &Store) -> Result<(), LedgerFault> {
     match approval::untold(conn)? {
         None => Ok(()),
         Some(id) => Err(books(&format!("nobody said what stands under `{id}`, by the log"))),
     }
 }
 
+/// For whatever is held a handle is open.
+fn held(conn: &Store) -> Result<(), LedgerFault> {
+    match handle::held_for_nobody(conn)? {
+        None => Ok(()),
+        Some(id) => Err(books(&format!("payment `{id}` is held and no handle is open for it"))),
+    }
+}
+
 /// Spending is frozen where the log ends in a freeze that nobody thawed, and nowhere else.
-fn freeze(conn: &Connection) -> Result<(), LedgerFault> {
-    let mut statement =
-        conn.prepare("SELECT kind FROM event WHERE kind IN ('frozen', 'thawed') ORDER BY seq DESC LIMIT 1")?;
-    let last: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
+fn freeze(conn: &Store) -> Result<(), LedgerFault> {
+    let sql = "SELECT kind FROM event WHERE kind IN ('frozen', 'thawed') ORDER BY seq DESC LIMIT 1";
+    let last: Option<String> = conn.first(sql, bound![], |row| row.get(0))?;
     if (last.as_deref() == Some(EventKind::Frozen.name())) != meta::frozen(conn)?.is_some() {
         return Err(books("spending is not frozen or thawed as the log says"));
     }
@@ -275,14 +275,12 @@ fn freeze(conn: &Connection) -> Result<(), LedgerFault> {
 
 /// Every session is as the log says that a person opened it, its mandate included, open as long as nobody closed it,
 /// and has spent no more.
-fn sessions(conn: &Connection) -> Result<(), LedgerFault> {
+fn sessions(conn: &Store) -> Result<(), LedgerFault> {
     let told = openings_and_closings(conn)?;
-    let mut statement = conn.prepare("SELECT id, currency FROM session")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    conn.each("SELECT id, currency FROM session", bound![], |row| {
         let unreadable = LedgerFault::Unreadable { what: "session" };
-        let id: SessionId = row.get::<_, String>(0)?.parse().map_err(|_fault| unreadable.clone())?;
-        let currency: Currency = row.get::<_, String>(1)?.parse().map_err(|_fault| unreadable.clone())?;
+        let id: SessionId = row.get::<String>(0)?.parse().map_err(|_fault| unreadable.clone())?;
+        let currency: Currency = row.get::<String>(1)?.parse().map_err(|_fault| unreadable.clone())?;
         let Some(told) = told.get(id.as_str()) else {
             return Err(books(&format!("nobody opened session `{id}`, by the log")));
         };
@@ -300,8 +298,8 @@ fn sessions(conn: &Connection) -> Result<(), LedgerFault> {
             let key = TallyKey::of_session(&id, currency);
             return Err(books(&format!("`{key}` is over its budget of {}", found.budget)));
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// What the log says of one session.
@@ -313,31 +311,27 @@ struct Told {
 }
 
 /// What the log says of each session: how it was opened, and whether it was closed.
-fn openings_and_closings(conn: &Connection) -> Result<BTreeMap<String, Told>, LedgerFault> {
-    let mut statement = conn.prepare(
-        "SELECT session, kind, detail, fact FROM event WHERE kind IN ('session_opened', 'session_closed') ORDER BY seq",
-    )?;
-    let mut rows = statement.query([])?;
+fn openings_and_closings(conn: &Store) -> Result<BTreeMap<String, Told>, LedgerFault> {
     let mut told: BTreeMap<String, Told> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
-        let Some(session) = row.get::<_, Option<String>>(0)? else { continue };
+    conn.each(OPENINGS_AND_CLOSINGS, bound![], |row| {
+        let Some(session) = row.get::<Option<String>>(0)? else { return Ok(()) };
         let of_session = told.entry(session).or_default();
-        if row.get::<_, String>(1)? == EventKind::SessionOpened.name() {
+        if row.get::<String>(1)? == EventKind::SessionOpened.name() {
             (of_session.detail, of_session.fact) = (row.get(2)?, row.get(3)?);
         } else {
             of_session.closed = true;
         }
-    }
+        Ok(())
+    })?;
     Ok(told)
 }
 
-fn last_fact(conn: &Connection, payment: &str) -> Result<Option<String>, LedgerFault> {
-    let mut statement = conn.prepare_cached(
-        "SELECT fact FROM event WHERE payment IS NOT NULL AND payment = ?1 ORDER BY seq DESC LIMIT 1",
-    )?;
-    let mut rows = statement.query([payment])?;
-    match rows.next()? {
-        None => Ok(None),
-        Some(row) => Ok(row.get(0)?),
+/// A row is as its last event says.
+fn as_told(conn: &Store, row: &Payment) -> Result<(), LedgerFault> {
+    let sql = "SELECT fact FROM event WHERE payment IS NOT NULL AND payment = ?1 ORDER BY seq DESC LIMIT 1";
+    let told = conn.first(sql, bound![row.id.as_str()], |row| row.get::<Option<String>>(0))?.flatten();
+    if told != Some(rows::fact(conn, &row.id)?.to_string()) {
+        return Err(books(&format!("payment `{}` is not as the log says", row.id)));
     }
+    Ok(())
 }

@@ -20,7 +20,6 @@ use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Site;
 use bursar_policy::terms::Terms;
-use rusqlite::params;
 
 use super::claim::ClaimGuard;
 use super::events::EventKind;
@@ -30,6 +29,7 @@ use super::number::to_sql;
 use super::quote::Shelf;
 use super::rows::{self, Payment};
 use super::states::{Exposed, NotSigned, Reservation, RowState};
+use super::store::bound;
 use super::writer::{Answer, Tx};
 use super::{Ledger, Price, Source, acquaintance, approval, breaker, prove, session, standing, sweep, tally};
 use crate::failpoint;
@@ -110,11 +110,13 @@ impl Ledger {
                 return Err(LedgerFault::Rule { detail: "the payment is signed or over".to_owned() });
             }
             sweep::void(tx, &row, "the signer says that it did not sign")?;
-            Ok(Answer::AfterCommit(()))
+            Ok(Answer::Durable(()))
         })
     }
 
-    /// Puts the signature on its row; returns when it is on the disk, so that a retry after a crash sends these bytes.
+    /// Puts the signature on its row; returns when it is committed, so that a retry after a crash sends these bytes. A power
+    /// cut may take it from the row and nothing else: the money is counted on the disk already, and a row without a
+    /// signature is never signed later.
     ///
     /// `signature` is `0x` and 130 lower-case hex digits. The same one again changes nothing; another one is refused.
     ///
@@ -129,9 +131,10 @@ impl Ledger {
             if let Some(signed) = before.signed().filter(|signed| signed.signature == signature) {
                 return Ok(Answer::AfterCommit(signed));
             }
-            tx.conn
-                .prepare_cached("UPDATE payment SET signature = ?1, signed_s = ?2, updated_s = ?2 WHERE id = ?3")?
-                .execute(params![signature, to_sql(tx.now_s)?, id.as_str()])?;
+            tx.conn.execute(
+                "UPDATE payment SET signature = ?1, signed_s = ?2, updated_s = ?2 WHERE id = ?3",
+                bound![signature, to_sql(tx.now_s)?, id.as_str()],
+            )?;
             let row = rows::by_id(tx.conn, &id)?;
             sweep::written(tx, &row, EventKind::Signed, format!("valid before {}", Moment(row.valid_before)))?;
             let signed = row.signed().ok_or(LedgerFault::Unreadable { what: "signature" })?;
@@ -183,7 +186,7 @@ impl Ledger {
             };
             sweep::written(tx, &row, kind, told(&row, approved.as_ref()))?;
             failpoint::reach(step);
-            Ok(Answer::AfterCommit(Ok(row)))
+            Ok(Answer::Durable(Ok(row)))
         })?;
         if let Err(reasons) = &counted
             && !matches!(reasons[..], [Refusal::NeedsApproval { .. }])
@@ -251,7 +254,7 @@ impl Case {
             money,
             life_s: self.rules.approval_life_s(),
         };
-        Ok(Answer::AfterCommit(Err(vec![approval::ask(tx, &asking, concerns.clone())?])))
+        Ok(Answer::Durable(Err(vec![approval::ask(tx, &asking, concerns.clone())?])))
     }
 
     /// The row of an admitted payment. Everything in it comes from the terms that were judged and from the claim.

@@ -5,8 +5,6 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::Path;
 
-use rusqlite::Connection;
-
 use super::anew::{self, Begun};
 use super::audit::chain::Kept;
 use super::audit::{self, Books};
@@ -15,6 +13,7 @@ use super::fault::LedgerFault;
 use super::inspect::Inspector;
 use super::meta::{self, Meta};
 use super::open::{self, LedgerPlace, Lock};
+use super::store::Store;
 use crate::clock::TimeSource;
 use crate::protocol::Passphrase;
 use crate::sealed::{self, SealFault};
@@ -31,7 +30,7 @@ pub(crate) fn write(place: &LedgerPlace, sealed_with: &Passphrase, out: &mut Fil
     // Never the name of a draft that a restore or a recovery may have: this one runs beside anything.
     let copy = open::scratch(&place.file)?;
     let made = open::copy_into(place, &copy).and_then(|()| {
-        let conn = open::connect(&copy)?;
+        let conn = Store::Sqlite(open::connect(&copy)?);
         let books = audit::everything(&conn, Kept::default(), &mut |_progress| ())?;
         drop(conn);
         let mut from = BufReader::new(File::open(&copy).map_err(|fault| sealing(&fault.into()))?);
@@ -63,14 +62,14 @@ impl Lock {
     ) -> Result<Begun, LedgerFault> {
         let draft = open::draft(&place.file)?;
         let restored = unseal(from, &draft, sealed_with).and_then(|()| {
-            let mut conn = open::open_draft(&draft, place)?;
+            let conn = open::open_draft(&draft, place)?;
             let known = meta::read(&conn)?;
             if known.ledger_id != ledger {
                 return Err(LedgerFault::OtherLedger { path: from.to_owned() });
             }
             may_replace(place, &conn, &known)?;
-            let begun = anew::begin(&mut conn, place, time, "it was restored from a backup")?;
-            conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
+            let begun = anew::begin(&conn, place, time, "it was restored from a backup")?;
+            conn.close()?;
             let kept = anew::put_in_place(&draft, place)?;
             Ok(Begun { kept, ..begun })
         });
@@ -88,7 +87,7 @@ fn unseal(from: &Path, draft: &Path, sealed_with: &Passphrase) -> Result<(), Led
 
 /// Whether the ledger that is at `place`, if any, is an earlier state of the backup on `conn`: the backup's log goes on where
 /// that one ends.
-fn may_replace(place: &LedgerPlace, conn: &Connection, backup: &Meta) -> Result<(), LedgerFault> {
+fn may_replace(place: &LedgerPlace, conn: &Store, backup: &Meta) -> Result<(), LedgerFault> {
     let here = match Inspector::open(place) {
         Err(LedgerFault::Missing { .. }) => return Ok(()),
         found => found?,

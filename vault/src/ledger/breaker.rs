@@ -13,14 +13,14 @@ use bursar_policy::quantity::Moment;
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::{Breaker, OnSecurityRefusal, Rules};
 use bursar_policy::site::Origin;
-use rusqlite::{Connection, OptionalExtension, params};
 
 use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::rows::Payment;
+use super::store::{Store, bound};
 use super::writer::{Answer, Tx};
-use super::{Ledger, query, session};
+use super::{Ledger, session};
 use crate::protocol::{Delivery, Quarantine};
 
 pub(super) const OF_ORIGIN: &str = "SELECT failures, strikes, until_s FROM breaker WHERE origin = ?1";
@@ -57,7 +57,7 @@ impl Struck {
     /// `value`, once the strike is on the disk.
     pub(super) const fn answer<T>(self, value: T) -> Answer<T> {
         match self {
-            Self::Yes => Answer::AfterCommit(value),
+            Self::Yes => Answer::Durable(value),
             Self::No => Answer::AtOnce(value),
         }
     }
@@ -86,7 +86,7 @@ impl Ledger {
 }
 
 /// When the quarantine of `origin` ends, Unix seconds; it may be over. One index look-up.
-pub(super) fn until_s(conn: &Connection, origin: &Origin) -> Result<Option<u64>, LedgerFault> {
+pub(super) fn until_s(conn: &Store, origin: &Origin) -> Result<Option<u64>, LedgerFault> {
     Ok(read(conn, &origin.to_string())?.map(|record| record.until_s))
 }
 
@@ -157,17 +157,15 @@ pub(super) fn lift(tx: &Tx<'_>, origin: &str) -> Result<Record, LedgerFault> {
 
 /// Every quarantine that is not over, at most 20, the longest first.
 pub(super) fn list(tx: &Tx<'_>) -> Result<Vec<Quarantine>, LedgerFault> {
-    query::every(tx.conn, LIST, [to_sql(tx.now_s)?], |row| {
+    tx.conn.every(LIST, bound![to_sql(tx.now_s)?], |row| {
         let (failures, strikes, until_s) = (row.get(1)?, row.get(2)?, from_sql(row.get(3)?)?);
         Ok(Quarantine { origin: row.get(0)?, failures, strikes, until_s })
     })
 }
 
 /// Every origin that something stands against.
-pub(super) fn known(conn: &Connection) -> Result<Vec<String>, LedgerFault> {
-    let mut statement = conn.prepare_cached(KNOWN)?;
-    let found = statement.query_map([], |row| row.get(0))?;
-    Ok(found.collect::<Result<_, _>>()?)
+pub(super) fn known(conn: &Store) -> Result<Vec<String>, LedgerFault> {
+    conn.every(KNOWN, bound![], |row| row.get(0))
 }
 
 /// How a paid delivery went.
@@ -215,7 +213,7 @@ fn count(
 }
 
 /// Both counts begin anew; a quarantine goes on to its end.
-fn forget(conn: &Connection, origin: &str) -> Result<(), LedgerFault> {
+fn forget(conn: &Store, origin: &str) -> Result<(), LedgerFault> {
     match read(conn, origin)? {
         Some(record) if record.failures != 0 || record.strikes != 0 => {
             write(conn, origin, Record { until_s: record.until_s, ..Record::default() })
@@ -225,16 +223,13 @@ fn forget(conn: &Connection, origin: &str) -> Result<(), LedgerFault> {
 }
 
 /// What stands against `origin`; `None` when nothing ever did.
-pub(super) fn read(conn: &Connection, origin: &str) -> Result<Option<Record>, LedgerFault> {
-    let found = conn
-        .prepare_cached(OF_ORIGIN)?
-        .query_row([origin], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?)))
-        .optional()?;
+pub(super) fn read(conn: &Store, origin: &str) -> Result<Option<Record>, LedgerFault> {
+    let found = conn.first(OF_ORIGIN, bound![origin], |row| Ok((row.get(0)?, row.get(1)?, row.get::<i64>(2)?)))?;
     found.map(|(failures, strikes, until)| Ok(Record { failures, strikes, until_s: from_sql(until)? })).transpose()
 }
 
-fn write(conn: &Connection, origin: &str, record: Record) -> Result<(), LedgerFault> {
+fn write(conn: &Store, origin: &str, record: Record) -> Result<(), LedgerFault> {
     let Record { failures, strikes, until_s } = record;
-    conn.prepare_cached(WRITE)?.execute(params![origin, failures, strikes, to_sql(until_s)?])?;
+    conn.execute(WRITE, bound![origin, failures, strikes, to_sql(until_s)?])?;
     Ok(())
 }

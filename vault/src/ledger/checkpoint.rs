@@ -4,12 +4,12 @@
 //! before it. Whoever changes an event before a checkpoint has to change the hash that was signed, and cannot sign anew.
 
 use bursar_policy::digest::Digest;
-use rusqlite::{Connection, params};
 
 use super::Ledger;
 use super::events::{self, Event, EventKind, Head};
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
+use super::store::{Store, bound};
 use super::writer::Answer;
 use crate::audit_key::{AuditKey, AuditPublic, AuditSignature};
 
@@ -122,19 +122,18 @@ pub(super) struct Vouched {
 pub(super) const VOUCHED: &str = "SELECT epoch, key, checkpoint_seq, checkpoint_s FROM audit WHERE id = 1";
 
 /// Reads it.
-pub(super) fn vouched(conn: &Connection) -> Result<Vouched, LedgerFault> {
-    let (epoch, key, seq, at_s) = conn
-        .prepare_cached(VOUCHED)?
-        .query_row([], |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?, row.get(2)?, row.get(3)?)))?;
+pub(super) fn vouched(conn: &Store) -> Result<Vouched, LedgerFault> {
+    let (epoch, key, seq, at_s) =
+        conn.one(VOUCHED, bound![], |row| Ok((row.get(0)?, row.get::<Option<String>>(1)?, row.get(2)?, row.get(3)?)))?;
     let key = key.map(|key| key.parse()).transpose();
     let key = key.map_err(|_fault| LedgerFault::Unreadable { what: "audit key" })?;
     Ok(Vouched { epoch: from_sql(epoch)?, key, seq: from_sql(seq)?, at_s: from_sql(at_s)? })
 }
 
 /// Begins the next epoch, with the reason in the log. Which one it is.
-pub(super) fn next_epoch(conn: &Connection, now_s: u64, why: &str) -> Result<u64, LedgerFault> {
+pub(super) fn next_epoch(conn: &Store, now_s: u64, why: &str) -> Result<u64, LedgerFault> {
     let epoch = vouched(conn)?.epoch.saturating_add(1);
-    conn.execute("UPDATE audit SET epoch = ?1 WHERE id = 1", [to_sql(epoch)?])?;
+    conn.execute("UPDATE audit SET epoch = ?1 WHERE id = 1", bound![to_sql(epoch)?])?;
     events::append(conn, now_s, &Event::new(EventKind::EpochBegun, format!("epoch {epoch}: {why}")))?;
     Ok(epoch)
 }
@@ -158,7 +157,7 @@ impl Ledger {
             }
             let new = seq.saturating_sub(last.seq);
             if new == 0 {
-                return Ok(Answer::AfterCommit(Checkpointed::Already(at(tx.conn, last.seq)?)));
+                return Ok(Answer::Durable(Checkpointed::Already(at(tx.conn, last.seq)?)));
             }
             let is_due = CHECKPOINT_EVENTS <= new || CHECKPOINT_S <= tx.now_s.saturating_sub(last.at_s);
             if when == When::Due && !is_due {
@@ -168,15 +167,16 @@ impl Ledger {
             let signed = SignedCheckpoint { signature: key.sign(&checkpoint.statement()), checkpoint };
             tx.event(&Event::new(EventKind::Checkpoint, signed.line()))?;
             let place = to_sql(events::head(tx.conn)?.seq)?;
-            tx.conn
-                .prepare_cached("UPDATE audit SET key = ?1, checkpoint_seq = ?2, checkpoint_s = ?3 WHERE id = 1")?
-                .execute(params![public.to_string(), place, to_sql(tx.now_s)?])?;
-            Ok(Answer::AfterCommit(Checkpointed::Made(signed)))
+            tx.conn.execute(
+                "UPDATE audit SET key = ?1, checkpoint_seq = ?2, checkpoint_s = ?3 WHERE id = 1",
+                bound![public.to_string(), place, to_sql(tx.now_s)?],
+            )?;
+            Ok(Answer::Durable(Checkpointed::Made(signed)))
         })
     }
 }
 
-fn at(conn: &Connection, seq: u64) -> Result<SignedCheckpoint, LedgerFault> {
-    let line: String = conn.query_row("SELECT detail FROM event WHERE seq = ?1", [to_sql(seq)?], |row| row.get(0))?;
+fn at(conn: &Store, seq: u64) -> Result<SignedCheckpoint, LedgerFault> {
+    let line: String = conn.one("SELECT detail FROM event WHERE seq = ?1", bound![to_sql(seq)?], |row| row.get(0))?;
     SignedCheckpoint::read(&line).ok_or(LedgerFault::Unreadable { what: "checkpoint" })
 }

@@ -13,12 +13,12 @@ use bursar_policy::digest::Digest;
 use bursar_policy::errand::{Errand, PaymentId, PurchaseId, SessionId};
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
-use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::LedgerFault;
 use super::number::to_sql;
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
+use super::store::{Store, bound};
 use super::writer::{Answer, Tx};
 use super::{Ledger, Price, Source, session, standing, sweep};
 use crate::failpoint;
@@ -271,15 +271,15 @@ fn verdict(payment: &Payment, now_s: u64, repeat_window_s: u64) -> Verdict {
 
 pub(super) const MEANING: &str = "SELECT subject FROM purchase WHERE session = ?1 AND purchase_id = ?2";
 
-fn meaning(conn: &Connection, session: &SessionId, id: &PurchaseId) -> Result<Option<Digest>, LedgerFault> {
-    let found: Option<String> =
-        conn.prepare_cached(MEANING)?.query_row([session.as_str(), id.as_str()], |row| row.get(0)).optional()?;
+fn meaning(conn: &Store, session: &SessionId, id: &PurchaseId) -> Result<Option<Digest>, LedgerFault> {
+    let found: Option<String> = conn.first(MEANING, bound![session.as_str(), id.as_str()], |row| row.get(0))?;
     found.map(|text| Digest::parse(&text).map_err(|_fault| LedgerFault::Unreadable { what: "purchase id" })).transpose()
 }
 
 fn bind(tx: &Tx<'_>, session: &SessionId, id: &PurchaseId, subject: &Digest) -> Result<(), LedgerFault> {
-    tx.conn
-        .prepare_cached("INSERT INTO purchase (session, purchase_id, subject, bound_s) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![session.as_str(), id.as_str(), subject.to_string(), to_sql(tx.now_s)?])?;
+    tx.conn.execute(
+        "INSERT INTO purchase (session, purchase_id, subject, bound_s) VALUES (?1, ?2, ?3, ?4)",
+        bound![session.as_str(), id.as_str(), subject.to_string(), to_sql(tx.now_s)?],
+    )?;
     Ok(())
 }

@@ -3,10 +3,10 @@
 
 use bursar_policy::digest::Digest;
 use bursar_policy::errand::{PaymentId, SessionId};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
+use super::store::{Store, bound};
 
 /// The longest detail of an event, in bytes of printable ASCII; a longer one is cut.
 pub const DETAIL_MAX_BYTES: usize = 8192;
@@ -232,7 +232,7 @@ pub(super) struct Head {
 pub(super) const HEAD: &str = "SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1";
 
 /// Adds one event to the open transaction.
-pub(super) fn append(conn: &Connection, at_s: u64, event: &Event) -> Result<(), LedgerFault> {
+pub(super) fn append(conn: &Store, at_s: u64, event: &Event) -> Result<(), LedgerFault> {
     let Head { seq, hash: prev } = head(conn)?;
     let seq = seq.checked_add(1).ok_or(LedgerFault::Unreadable { what: "event" })?;
     let payment = event.payment.as_ref().map(ToString::to_string);
@@ -248,30 +248,27 @@ pub(super) fn append(conn: &Connection, at_s: u64, event: &Event) -> Result<(), 
         detail: &event.detail,
         fact: fact.as_deref(),
     });
-    conn.prepare_cached(
+    conn.execute(
         "INSERT INTO event (seq, at_s, kind, payment, session, detail, fact, prev, hash)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-    )?
-    .execute(params![
-        to_sql(seq)?,
-        to_sql(at_s)?,
-        event.kind.name(),
-        payment,
-        session,
-        event.detail,
-        fact,
-        prev.to_string(),
-        hash.to_string(),
-    ])?;
+        bound![
+            to_sql(seq)?,
+            to_sql(at_s)?,
+            event.kind.name(),
+            payment,
+            session,
+            event.detail,
+            fact,
+            prev.to_string(),
+            hash.to_string(),
+        ],
+    )?;
     Ok(())
 }
 
 /// Where the log ends; sequence number 0 and the digest of nothing for an empty one.
-pub(super) fn head(conn: &Connection) -> Result<Head, LedgerFault> {
-    let found = conn
-        .prepare_cached(HEAD)?
-        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
-        .optional()?;
+pub(super) fn head(conn: &Store) -> Result<Head, LedgerFault> {
+    let found = conn.first(HEAD, bound![], |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)))?;
     match found {
         None => Ok(Head { seq: 0, hash: Digest::of(b"") }),
         Some((seq, hash)) => {
@@ -282,12 +279,12 @@ pub(super) fn head(conn: &Connection) -> Result<Head, LedgerFault> {
 }
 
 /// The hash of event `seq`; the digest of nothing for 0, `None` for one that is not there.
-pub(super) fn hash_at(conn: &Connection, seq: u64) -> Result<Option<Digest>, LedgerFault> {
+pub(super) fn hash_at(conn: &Store, seq: u64) -> Result<Option<Digest>, LedgerFault> {
     if seq == 0 {
         return Ok(Some(Digest::of(b"")));
     }
     let sql = "SELECT hash FROM event WHERE seq = ?1";
-    let found: Option<String> = conn.prepare_cached(sql)?.query_row([to_sql(seq)?], |row| row.get(0)).optional()?;
+    let found: Option<String> = conn.first(sql, bound![to_sql(seq)?], |row| row.get(0))?;
     found.map(|hash| Digest::parse(&hash)).transpose().map_err(|_fault| LedgerFault::Unreadable { what: "event" })
 }
 

@@ -17,10 +17,14 @@ use super::fault::LedgerFault;
 use super::inspect::Inspector;
 use super::number::{from_sql, to_sql};
 use super::rows;
+use super::store::bound;
 use crate::protocol::{Delivery, RowState};
 
 /// The longest line of an export, in bytes: a detail, terms, and a URL of 8 KiB each fit many times over.
 const LINE_MAX_BYTES: u64 = 256 * 1024;
+
+/// How many events are read at once.
+const PAGE: u32 = 256;
 
 /// The first line of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,7 +148,7 @@ impl Inspector {
     pub fn last_before(&self, since_s: u64) -> Result<u64, LedgerFault> {
         // Ledger time hardly ever goes back; where a person set it back, the export begins early enough.
         let first = "SELECT min(seq) FROM event WHERE at_s >= ?1";
-        let first: Option<i64> = self.conn.query_row(first, [to_sql(since_s)?], |row| row.get(0))?;
+        let first: Option<i64> = self.conn.one(first, bound![to_sql(since_s)?], |row| row.get(0))?;
         first.map_or(Ok(self.identity().events), |first| Ok(from_sql(first)?.saturating_sub(1)))
     }
 
@@ -158,23 +162,24 @@ impl Inspector {
         F: FnMut(Exported) -> Result<(), E>,
         E: From<LedgerFault>,
     {
-        let fault = |fault: rusqlite::Error| E::from(LedgerFault::from(fault));
-        let sql = format!("SELECT {COLUMNS} FROM event WHERE seq > ?1 ORDER BY seq");
-        let mut statement = self.conn.prepare(&sql).map_err(fault)?;
-        let mut found = statement.query([to_sql(after.min(self.identity().events))?]).map_err(fault)?;
-        while let Some(row) = found.next().map_err(fault)? {
-            let event = Logged::read(row)?;
-            let deal = event.payment.as_deref().map(|id| self.deal(id)).transpose()?;
-            let session_name = event.session.as_deref().map(|id| self.session_name(id)).transpose()?;
-            visit(Exported { event, session_name, deal })?;
+        let sql = format!("SELECT {COLUMNS} FROM event WHERE seq > ?1 ORDER BY seq LIMIT ?2");
+        let mut after = after.min(self.identity().events);
+        loop {
+            let page = self.conn.every(&sql, bound![to_sql(after)?, PAGE], Logged::read)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.seq;
+            for event in page {
+                let deal = event.payment.as_deref().map(|id| self.deal(id)).transpose()?;
+                let session_name = event.session.as_deref().map(|id| self.session_name(id)).transpose()?;
+                visit(Exported { event, session_name, deal })?;
+            }
         }
-        Ok(())
     }
 
     fn session_name(&self, id: &str) -> Result<String, LedgerFault> {
         let id: SessionId = id.parse().map_err(|_fault| LedgerFault::Unreadable { what: "session" })?;
         let sql = "SELECT name FROM session WHERE id = ?1";
-        Ok(self.conn.prepare_cached(sql)?.query_row([id.as_str()], |row| row.get(0))?)
+        self.conn.one(sql, bound![id.as_str()], |row| row.get(0))
     }
 
     fn deal(&self, id: &str) -> Result<Deal, LedgerFault> {

@@ -13,7 +13,6 @@ use bursar_policy::errand::SessionName;
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Site;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use thiserror::Error;
 
 use super::authorize::{self, Purpose};
@@ -23,8 +22,9 @@ use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::rows::{self, Payment};
 use super::states::{Exposed, Reservation, RowState};
+use super::store::{Row, Store, bound};
 use super::writer::{Answer, Tx};
-use super::{Ask, Ledger, Price, Source, acquaintance, prove, query, session, standing, sweep};
+use super::{Ask, Ledger, Price, Source, acquaintance, prove, session, standing, sweep};
 use crate::blank::Blank;
 use crate::failpoint;
 use crate::protocol::{Past, Receipt, Signed};
@@ -179,7 +179,7 @@ impl Ledger {
             close_of(tx, &row)?;
             open(tx, &row, &drawn)?;
             let prepared = Prepared { receipt: row.receipt(true), expires_in_s: HANDLE_LIFE_S };
-            Ok(Answer::AfterCommit(prepared))
+            Ok(Answer::Durable(prepared))
         })
     }
 
@@ -292,7 +292,7 @@ pub(super) const OPEN_OF_PAYMENT: &str = select!("WHERE state = 'open' AND payme
 pub(super) const DUE: &str = select!("WHERE state = 'open' AND expires_s <= ?1 ORDER BY expires_s LIMIT 64");
 const EVERY_OPEN: &str = select!("WHERE state = 'open'");
 /// Held money without an open handle, which nobody could ever let go of.
-pub(super) const HELD_FOR_NOBODY: &str = "SELECT id FROM payment WHERE state = 'held'
+pub(super) const HELD_FOR_NOBODY: &str = "SELECT id FROM payment WHERE state IN ('held', 'exposed') AND state = 'held'
      AND NOT EXISTS (SELECT 1 FROM handle WHERE handle.payment = payment.id AND handle.state = 'open') LIMIT 1";
 
 /// What a redeeming transaction came to.
@@ -335,17 +335,16 @@ fn redeem(tx: &Tx<'_>, who: &Redeemer, rules: &Rules) -> Result<Answer<Step>, Le
     }
     end(tx, &kept, "redeemed")?;
     failpoint::reach("vault-redeemed-uncommitted");
-    Ok(Answer::AfterCommit(Step::Taken(Box::new(row), kept.blank()?)))
+    Ok(Answer::Durable(Step::Taken(Box::new(row), kept.blank()?)))
 }
 
 /// Lets held money be signed for, with the life that `row` has now.
 fn expose(tx: &Tx<'_>, row: &Payment) -> Result<(), LedgerFault> {
     let (after, before) = (to_sql(row.valid_after)?, to_sql(row.valid_before)?);
-    tx.conn
-        .prepare_cached(
-            "UPDATE payment SET state = 'exposed', valid_after = ?1, valid_before = ?2, updated_s = ?3 WHERE id = ?4",
-        )?
-        .execute(params![after, before, to_sql(tx.now_s)?, row.id.as_str()])?;
+    tx.conn.execute(
+        "UPDATE payment SET state = 'exposed', valid_after = ?1, valid_before = ?2, updated_s = ?3 WHERE id = ?4",
+        bound![after, before, to_sql(tx.now_s)?, row.id.as_str()],
+    )?;
     acquaintance::learn(tx.conn, row)?;
     prove::remember(tx.conn, &Payment { state: RowState::Exposed, ..row.clone() })?;
     sweep::written(tx, row, EventKind::Exposed, authorize::told(row, None))
@@ -371,7 +370,7 @@ fn of_session(
     handle: &Digest,
     name: &SessionName,
 ) -> Result<Result<(Kept, Payment), Unredeemable>, LedgerFault> {
-    let Some(kept) = query::every(tx.conn, BY_DIGEST, [handle.to_string()], read)?.pop() else {
+    let Some(kept) = tx.conn.every(BY_DIGEST, bound![handle.to_string()], read)?.pop() else {
         return Ok(Err(Unredeemable::Unknown));
     };
     let payment = payment_of(tx, &kept)?;
@@ -381,23 +380,22 @@ fn of_session(
 
 /// Opens a handle for a payment, from now on.
 pub(super) fn open(tx: &Tx<'_>, payment: &Payment, drawn: &Drawn) -> Result<(), LedgerFault> {
-    tx.conn
-        .prepare_cached(
-            "INSERT INTO handle (digest, payment, state, blank, created_s, expires_s) VALUES (?1, ?2, 'open', ?3, ?4, ?5)",
-        )?
-        .execute(params![
+    tx.conn.execute(
+        "INSERT INTO handle (digest, payment, state, blank, created_s, expires_s) VALUES (?1, ?2, 'open', ?3, ?4, ?5)",
+        bound![
             drawn.digest.to_string(),
             payment.id.as_str(),
             rows::json(&drawn.blank)?,
             to_sql(tx.now_s)?,
             to_sql(tx.now_s.saturating_add(HANDLE_LIFE_S))?,
-        ])?;
+        ],
+    )?;
     Ok(())
 }
 
 /// Ends the open handle of a payment, where there is one, and gives the money back where it was only held.
 pub(super) fn close_of(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
-    for kept in query::every(tx.conn, OPEN_OF_PAYMENT, [payment.id.as_str()], read)? {
+    for kept in tx.conn.every(OPEN_OF_PAYMENT, bound![payment.id.as_str()], read)? {
         close(tx, &kept, "the same was asked for again")?;
     }
     Ok(())
@@ -405,7 +403,7 @@ pub(super) fn close_of(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault
 
 /// Ends at most 64 handles whose time is over; how many. Costs one index look-up when there is none.
 pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
-    let found = query::every(tx.conn, DUE, [to_sql(tx.now_s)?], read)?;
+    let found = tx.conn.every(DUE, bound![to_sql(tx.now_s)?], read)?;
     for kept in &found {
         close(tx, kept, "its handle ran out unused")?;
     }
@@ -414,13 +412,13 @@ pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
 
 /// Ends every open handle, for this reason, and gives back what is held.
 pub(super) fn end_every(tx: &Tx<'_>, why: &str) -> Result<(), LedgerFault> {
-    query::every(tx.conn, EVERY_OPEN, [], read)?.iter().try_for_each(|kept| close(tx, kept, why))
+    tx.conn.every(EVERY_OPEN, bound![], read)?.iter().try_for_each(|kept| close(tx, kept, why))
 }
 
 /// Counts everything that is held as if its handle had been redeemed at the last moment, and ends every handle: in books
 /// that go on from an older state, a row that says held proves nothing.
 pub(super) fn presume_redeemed(tx: &Tx<'_>) -> Result<(), LedgerFault> {
-    for kept in query::every(tx.conn, EVERY_OPEN, [], read)? {
+    for kept in tx.conn.every(EVERY_OPEN, bound![], read)? {
         let mut payment = payment_of(tx, &kept)?;
         if payment.state == RowState::Held {
             payment.valid_before = payment.valid_before.saturating_add(HANDLE_LIFE_S);
@@ -440,11 +438,10 @@ fn close(tx: &Tx<'_>, kept: &Kept, why: &str) -> Result<(), LedgerFault> {
 }
 
 fn end(tx: &Tx<'_>, kept: &Kept, state: &str) -> Result<(), LedgerFault> {
-    tx.conn.prepare_cached("UPDATE handle SET state = ?1, ended_s = ?2 WHERE digest = ?3")?.execute(params![
-        state,
-        to_sql(tx.now_s)?,
-        kept.digest.to_string()
-    ])?;
+    tx.conn.execute(
+        "UPDATE handle SET state = ?1, ended_s = ?2 WHERE digest = ?3",
+        bound![state, to_sql(tx.now_s)?, kept.digest.to_string()],
+    )?;
     Ok(())
 }
 
@@ -454,7 +451,7 @@ fn payment_of(tx: &Tx<'_>, kept: &Kept) -> Result<Payment, LedgerFault> {
 
 fn read(row: &Row<'_>) -> Result<Kept, LedgerFault> {
     Ok(Kept {
-        digest: row.get::<_, String>(0)?.parse().map_err(|_fault| unreadable())?,
+        digest: row.get::<String>(0)?.parse().map_err(|_fault| unreadable())?,
         payment: row.get(1)?,
         state: row.get(2)?,
         blank: row.get(3)?,
@@ -464,8 +461,8 @@ fn read(row: &Row<'_>) -> Result<Kept, LedgerFault> {
 }
 
 /// A payment that is held for nobody; `None` where the books are in order.
-pub(super) fn held_for_nobody(conn: &Connection) -> Result<Option<String>, LedgerFault> {
-    Ok(conn.prepare(HELD_FOR_NOBODY)?.query_row([], |row| row.get(0)).optional()?)
+pub(super) fn held_for_nobody(conn: &Store) -> Result<Option<String>, LedgerFault> {
+    conn.first(HELD_FOR_NOBODY, bound![], |row| row.get(0))
 }
 
 const fn unreadable() -> LedgerFault {

@@ -2,22 +2,39 @@
 
 use bursar_policy::chain::Address;
 use bursar_policy::digest::Digest;
-use rusqlite::Connection;
+use rusqlite::InterruptHandle;
 
 use super::audit::chain::Kept;
 use super::audit::{self, Books, Progress};
 use super::fault::LedgerFault;
 use super::open::{self, LedgerPlace};
+use super::store::Store;
 use super::{checkpoint, mark, meta};
 use crate::audit_key::AuditPublic;
 
 /// One state of a ledger: what is committed later is not in it.
 #[derive(Debug)]
 pub struct Inspector {
-    pub(super) conn: Connection,
+    pub(super) conn: Store,
     identity: Identity,
     place: LedgerPlace,
     set_back: Option<String>,
+}
+
+/// Breaks off what an [`Inspector`] is reading at this moment.
+pub struct Brake(InterruptHandle);
+
+impl Brake {
+    /// Breaks it off; it ends with a fault. Does nothing where nothing is being read.
+    pub fn pull(&self) {
+        self.0.interrupt();
+    }
+}
+
+impl std::fmt::Debug for Brake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Brake")
+    }
 }
 
 /// Whose ledger it is.
@@ -64,12 +81,12 @@ impl Inspector {
 
     fn over(
         place: &LedgerPlace,
-        connect: impl FnOnce(&LedgerPlace) -> Result<Connection, LedgerFault>,
+        connect: impl FnOnce(&LedgerPlace) -> Result<Store, LedgerFault>,
     ) -> Result<Self, LedgerFault> {
         // The mark first: it may go on while this looks, and what is committed is never behind it.
         let marked = mark::read_beside(&place.file);
         let conn = connect(place)?;
-        conn.execute_batch("BEGIN")?;
+        conn.begin_to_look()?;
         let (known, vouched) = (meta::read(&conn)?, checkpoint::vouched(&conn)?);
         let set_back = match marked {
             Some(marked) => mark::against(marked, &known.ledger_id, &conn, &known.head)?,
@@ -107,9 +124,28 @@ impl Inspector {
     /// [`LedgerFault::Corrupt`] with the first thing that SQLite finds.
     pub fn pages(&self) -> Result<(), LedgerFault> {
         let damaged = |detail| LedgerFault::Corrupt { path: self.place.file.clone(), detail };
-        let verdict = self.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
+        let verdict = self.conn.file()?.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
         let verdict = verdict.map_err(|fault| damaged(fault.to_string()))?;
         if verdict == "ok" { Ok(()) } else { Err(damaged(verdict)) }
+    }
+
+    /// Reads every page, and then checks everything as [`Inspector::verify`] does: what a start leaves for later.
+    ///
+    /// # Errors
+    ///
+    /// As those of both.
+    pub fn whole(&self) -> Result<Books, LedgerFault> {
+        open::check_pages(self.conn.file()?, &self.place.file)?;
+        self.verify(Kept::default(), &mut |_progress| ())
+    }
+
+    /// What breaks off a long look from another thread.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn brake(&self) -> Result<Brake, LedgerFault> {
+        Ok(Brake(self.conn.file()?.get_interrupt_handle()))
     }
 
     /// Checks the log, every row, every total, every session and every checkpoint, as a vault does at its start.

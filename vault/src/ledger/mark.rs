@@ -10,11 +10,11 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use bursar_policy::digest::Digest;
-use rusqlite::Connection;
 
 use super::events::{self, Head};
 use super::fault::LedgerFault;
 use super::open;
+use super::store::Store;
 
 /// The length of a mark: ledger id, place in the log, hash, each with one byte after it.
 const BYTES: usize = 32 + 1 + 20 + 1 + 64 + 1;
@@ -72,7 +72,7 @@ impl Mark {
 
     /// Holds the ledger on `conn`, whose log ends at `head`, against the mark: why it is not the one that was marked, or an
     /// older state of it. `None` when it is in order, or was never marked.
-    pub(super) fn hold(&mut self, conn: &Connection, head: &Head) -> Result<Option<&str>, LedgerFault> {
+    pub(super) fn hold(&mut self, conn: &Store, head: &Head) -> Result<Option<&str>, LedgerFault> {
         self.set_back = match self.read() {
             Some(marked) => against(marked, &self.ledger_id, conn, head)?,
             None => None,
@@ -101,7 +101,7 @@ pub(super) fn missing(ledger: &Path, ledger_id: &str, seq: u64) -> u64 {
 pub(super) fn against(
     (id, marked): (String, Head),
     ledger_id: &str,
-    conn: &Connection,
+    conn: &Store,
     head: &Head,
 ) -> Result<Option<String>, LedgerFault> {
     if id != ledger_id {

@@ -2,11 +2,11 @@
 
 use bursar_policy::chain::Address;
 use bursar_policy::rules::Setting;
-use rusqlite::{Connection, params};
 
 use super::events;
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
+use super::store::{Row, Store, bound};
 use crate::clock::ClockMemory;
 
 /// The ledger about itself.
@@ -33,17 +33,12 @@ pub(super) const fn setting_word(setting: Setting) -> &'static str {
 }
 
 /// Writes the row of a new ledger.
-pub(super) fn begin(
-    conn: &Connection,
-    ledger_id: &str,
-    setting: Setting,
-    clock: &ClockMemory,
-) -> Result<(), LedgerFault> {
+pub(super) fn begin(conn: &Store, ledger_id: &str, setting: Setting, clock: &ClockMemory) -> Result<(), LedgerFault> {
     let head = events::head(conn)?;
     conn.execute(
         "INSERT INTO meta (id, ledger_id, setting, created_s, recorded_s, boot_id, wall_s, boot_ms, event_seq, event_hash)
          VALUES (1, ?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)",
-        params![
+        bound![
             ledger_id,
             setting_word(setting),
             to_sql(clock.recorded_s)?,
@@ -58,70 +53,70 @@ pub(super) fn begin(
 }
 
 /// Reads the row.
-pub(super) fn read(conn: &Connection) -> Result<Meta, LedgerFault> {
+pub(super) fn read(conn: &Store) -> Result<Meta, LedgerFault> {
     let unreadable = LedgerFault::Unreadable { what: "ledger description" };
-    let mut statement = conn.prepare_cached(META)?;
-    let mut rows = statement.query([])?;
-    let row = rows.next()?.ok_or_else(|| unreadable.clone())?;
-    let key_address: Option<String> = row.get(2)?;
-    Ok(Meta {
-        ledger_id: row.get(0)?,
-        setting: row.get(1)?,
-        key_address: key_address.map(|text| text.parse()).transpose().map_err(|_fault| unreadable.clone())?,
-        clock: ClockMemory {
-            recorded_s: from_sql(row.get(3)?)?,
-            boot_id: row.get(4)?,
-            wall_s: from_sql(row.get(5)?)?,
-            boot_ms: from_sql(row.get(6)?)?,
-        },
-        frozen: row.get(7)?,
-        latched: row.get(8)?,
-        head: events::Head {
-            seq: from_sql(row.get(9)?)?,
-            hash: row.get::<_, String>(10)?.parse().map_err(|_fault| unreadable)?,
-        },
-    })
+    let read = |row: &Row<'_>| {
+        let key_address: Option<String> = row.get(2)?;
+        Ok(Meta {
+            ledger_id: row.get(0)?,
+            setting: row.get(1)?,
+            key_address: key_address.map(|text| text.parse()).transpose().map_err(|_fault| unreadable.clone())?,
+            clock: ClockMemory {
+                recorded_s: from_sql(row.get(3)?)?,
+                boot_id: row.get(4)?,
+                wall_s: from_sql(row.get(5)?)?,
+                boot_ms: from_sql(row.get(6)?)?,
+            },
+            frozen: row.get(7)?,
+            latched: row.get(8)?,
+            head: events::Head {
+                seq: from_sql(row.get(9)?)?,
+                hash: row.get::<String>(10)?.parse().map_err(|_fault| unreadable.clone())?,
+            },
+        })
+    };
+    conn.first(META, bound![], read)?.ok_or_else(|| unreadable.clone())
 }
 
 /// Writes down what time it is and where the log ends; goes into every commit. Where it ends.
-pub(super) fn stamp(conn: &Connection, clock: &ClockMemory) -> Result<events::Head, LedgerFault> {
+pub(super) fn stamp(conn: &Store, clock: &ClockMemory) -> Result<events::Head, LedgerFault> {
     let head = events::head(conn)?;
-    conn.prepare_cached(
+    conn.execute(
         "UPDATE meta SET recorded_s = ?1, boot_id = ?2, wall_s = ?3, boot_ms = ?4, event_seq = ?5, event_hash = ?6
          WHERE id = 1",
-    )?
-    .execute(params![
-        to_sql(clock.recorded_s)?,
-        clock.boot_id,
-        to_sql(clock.wall_s)?,
-        to_sql(clock.boot_ms)?,
-        to_sql(head.seq)?,
-        head.hash.to_string(),
-    ])?;
+        bound![
+            to_sql(clock.recorded_s)?,
+            clock.boot_id,
+            to_sql(clock.wall_s)?,
+            to_sql(clock.boot_ms)?,
+            to_sql(head.seq)?,
+            head.hash.to_string(),
+        ],
+    )?;
     Ok(head)
 }
 
 /// Writes down that the ledger is shut and why, or that it is open.
-pub(super) fn set_latched(conn: &Connection, reason: Option<&str>) -> Result<(), LedgerFault> {
-    conn.execute("UPDATE meta SET latched = ?1 WHERE id = 1", params![reason])?;
+pub(super) fn set_latched(conn: &Store, reason: Option<&str>) -> Result<(), LedgerFault> {
+    conn.execute("UPDATE meta SET latched = ?1 WHERE id = 1", bound![reason])?;
     Ok(())
 }
 
 /// Writes down that a person stopped all spending and why, or that it goes on.
-pub(super) fn set_frozen(conn: &Connection, reason: Option<&str>) -> Result<(), LedgerFault> {
-    conn.execute("UPDATE meta SET frozen = ?1 WHERE id = 1", params![reason])?;
+pub(super) fn set_frozen(conn: &Store, reason: Option<&str>) -> Result<(), LedgerFault> {
+    conn.execute("UPDATE meta SET frozen = ?1 WHERE id = 1", bound![reason])?;
     Ok(())
 }
 
 /// Writes down whose key the ledger counts for; the database lets this happen once.
-pub(super) fn bind_key(conn: &Connection, address: Address) -> Result<(), LedgerFault> {
-    conn.execute("UPDATE meta SET key_address = ?1 WHERE id = 1", params![address.to_string()])?;
+pub(super) fn bind_key(conn: &Store, address: Address) -> Result<(), LedgerFault> {
+    conn.execute("UPDATE meta SET key_address = ?1 WHERE id = 1", bound![address.to_string()])?;
     Ok(())
 }
 
 pub(super) const FROZEN: &str = "SELECT frozen FROM meta WHERE id = 1";
 
 /// Why a person stopped all spending; `None` while nobody did.
-pub(super) fn frozen(conn: &Connection) -> Result<Option<String>, LedgerFault> {
-    Ok(conn.prepare_cached(FROZEN)?.query_row([], |row| row.get(0))?)
+pub(super) fn frozen(conn: &Store) -> Result<Option<String>, LedgerFault> {
+    conn.one(FROZEN, bound![], |row| row.get(0))
 }

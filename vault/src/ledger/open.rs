@@ -10,8 +10,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
 use rustix::process::geteuid;
 
+use super::audit::living::FEW_EVENTS;
 use super::events::{self, Event, EventKind};
 use super::fault::LedgerFault;
+use super::store::Store;
 use super::{meta, schema, upgrade};
 use crate::clock::ClockMemory;
 
@@ -72,11 +74,12 @@ pub(super) fn create(
     let mut conn = connect(&draft)?;
     schema::configure(&conn)?;
     schema::write(&mut conn)?;
+    let conn = Store::Sqlite(conn);
     let begun = conn.transaction()?;
     events::append(&begun, clock.recorded_s, &Event::new(EventKind::LedgerCreated, format!("ledger {ledger_id}")))?;
     meta::begin(&begun, ledger_id, place.setting, clock)?;
     begun.commit()?;
-    conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
+    conn.close()?;
     sync(&draft)?;
     put_in(&draft, &file)?;
     clear(draft.parent().unwrap_or(&draft))
@@ -140,7 +143,7 @@ pub(super) fn put_away(file: &Path) -> Result<Option<PathBuf>, LedgerFault> {
 pub(super) fn copy_into(place: &LedgerPlace, copy: &Path) -> Result<(), LedgerFault> {
     let conn = open_to_inspect(place)?;
     let name = copy.to_str().ok_or_else(|| LedgerFault::NotAFileName { path: copy.to_owned() })?;
-    conn.execute("VACUUM INTO ?1", [name])?;
+    conn.file()?.execute("VACUUM INTO ?1", [name])?;
     Ok(())
 }
 
@@ -158,8 +161,8 @@ pub(super) fn open_damaged(place: &LedgerPlace) -> Result<Connection, LedgerFaul
 }
 
 /// Opens a draft that came from a backup, after every check; one of an older version is brought up to date.
-pub(super) fn open_draft(draft: &Path, place: &LedgerPlace) -> Result<Connection, LedgerFault> {
-    open(&LedgerPlace { file: draft.to_owned(), ..place.clone() })
+pub(super) fn open_draft(draft: &Path, place: &LedgerPlace) -> Result<Store, LedgerFault> {
+    open(&LedgerPlace { file: draft.to_owned(), ..place.clone() }, Pages::All)
 }
 
 /// Opens a file beside the ledger for reading and writing: as it is, or a new one for its owner alone. No link is followed.
@@ -187,32 +190,50 @@ pub(super) fn lock(path: &Path) -> Result<Lock, LedgerFault> {
     }
 }
 
+/// The file that SQLite puts commits into before they go to the ledger's own.
+pub(super) fn journal(place: &LedgerPlace) -> Result<PathBuf, LedgerFault> {
+    Ok(beside(&canonical(&place.file)?, "-wal"))
+}
+
+/// Which pages of a file are looked at before it is used. Whatever is read later is looked at when it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pages {
+    /// All of them.
+    All,
+    /// All of a file with few events. Those of a larger one are looked at beside the work.
+    OfAFewEvents,
+}
+
 /// Opens an existing ledger for writing after every check; never creates one.
-pub(super) fn open(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+pub(super) fn open(place: &LedgerPlace, pages: Pages) -> Result<Store, LedgerFault> {
     let file = canonical(&place.file)?;
     check_file(&file)?;
-    let mut conn = connect(&file)?;
+    let conn = connect(&file)?;
     let version = identify(&conn, &file)?;
     schema::configure(&conn).map_err(|fault| content_fault(fault, &file))?;
-    check_content(&conn, &file, version)?;
-    let found = meta::read(&conn)?;
+    check_schema(&conn, &file, version)?;
+    let conn = Store::Sqlite(conn);
+    let found = meta::read(&conn).map_err(|fault| content_fault(fault, &file))?;
+    if pages == Pages::All || version != schema::VERSION || found.head.seq <= FEW_EVENTS {
+        check_pages(conn.file()?, &file)?;
+    }
     let wanted = meta::setting_word(place.setting);
     if found.setting != wanted {
         let found = if wanted == "real" { "sandbox" } else { "real" };
         return Err(LedgerFault::Setting { path: file, found });
     }
-    if found.head != events::head(&conn)? {
+    if found.head != events::head(&conn).map_err(|fault| content_fault(fault, &file))? {
         let detail = "the log does not end where the ledger says it ends".to_owned();
         return Err(LedgerFault::Corrupt { path: file, detail });
     }
     if version != schema::VERSION {
-        upgrade::from(&mut conn, version).map_err(|fault| content_fault(fault, &file))?;
+        upgrade::from(&conn, version).map_err(|fault| content_fault(fault, &file))?;
     }
     Ok(conn)
 }
 
 /// Opens a ledger that a vault may be using, to look only, after every check but the slow one of its pages.
-pub(super) fn open_to_inspect(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+pub(super) fn open_to_inspect(place: &LedgerPlace) -> Result<Store, LedgerFault> {
     let file = canonical(&place.file)?;
     check_file(&file)?;
     let conn = open_for_reading(place)?;
@@ -221,12 +242,12 @@ pub(super) fn open_to_inspect(place: &LedgerPlace) -> Result<Connection, LedgerF
     if version != schema::VERSION {
         return Err(LedgerFault::Older { path: file });
     }
-    Ok(conn)
+    Ok(Store::Sqlite(conn))
 }
 
 /// [`open_to_inspect`] for one quick look that leaves nothing behind: where no log is beside the file, nobody has it open,
 /// and it is read as it lies there, without the files that SQLite shares with others.
-pub(super) fn open_to_glance(place: &LedgerPlace) -> Result<Connection, LedgerFault> {
+pub(super) fn open_to_glance(place: &LedgerPlace) -> Result<Store, LedgerFault> {
     let file = canonical(&place.file)?;
     check_file(&file)?;
     let mut log = file.clone().into_os_string();
@@ -241,7 +262,7 @@ pub(super) fn open_to_glance(place: &LedgerPlace) -> Result<Connection, LedgerFa
     if version != schema::VERSION {
         return Err(LedgerFault::Older { path: file });
     }
-    Ok(conn)
+    Ok(Store::Sqlite(conn))
 }
 
 /// The file as a URI (sqlite.org/uri.html) that says it does not change. Every byte that means something there is escaped.
@@ -314,16 +335,13 @@ fn identify(conn: &Connection, file: &Path) -> Result<i64, LedgerFault> {
     Ok(version)
 }
 
-/// Whether the content is whole.
-fn check_content(conn: &Connection, file: &Path, version: i64) -> Result<(), LedgerFault> {
+/// Whether every page makes sense.
+pub(super) fn check_pages(conn: &Connection, file: &Path) -> Result<(), LedgerFault> {
     let corrupt = |detail: &str| LedgerFault::Corrupt { path: file.to_owned(), detail: detail.to_owned() };
     let verdict: String = conn
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|fault| content_fault(fault.into(), file))?;
-    if verdict != "ok" {
-        return Err(corrupt(&verdict));
-    }
-    check_schema(conn, file, version)
+    if verdict == "ok" { Ok(()) } else { Err(corrupt(&verdict)) }
 }
 
 fn check_schema(conn: &Connection, file: &Path, version: i64) -> Result<(), LedgerFault> {

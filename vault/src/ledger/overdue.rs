@@ -7,12 +7,12 @@
 use bursar_policy::budget::Unresolved;
 use bursar_policy::errand::PaymentId;
 use bursar_policy::limit::{PaymentFacts, Scope};
-use rusqlite::Connection;
 
 use super::fault::LedgerFault;
 use super::rows::Payment;
 use super::standing;
 use super::states::RowState;
+use super::store::{Store, bound};
 use super::tally;
 use crate::protocol::Lost;
 
@@ -66,22 +66,22 @@ pub(super) fn is(payment: &Payment) -> bool {
 }
 
 /// Whether an overdue `payment` is counted against its `scope`: nobody put up with it there.
-pub(super) fn counts(conn: &Connection, payment: &PaymentId, scope: Scope) -> Result<bool, LedgerFault> {
-    Ok(!conn.prepare_cached(PARDONED)?.exists([payment.as_str(), scope.name()])?)
+pub(super) fn counts(conn: &Store, payment: &PaymentId, scope: Scope) -> Result<bool, LedgerFault> {
+    Ok(!conn.has(PARDONED, bound![payment.as_str(), scope.name()])?)
 }
 
 /// Whether a person put up with `payment`, for its host or for its payee.
-pub(super) fn is_pardoned(conn: &Connection, payment: &PaymentId) -> Result<bool, LedgerFault> {
-    Ok(conn.prepare_cached(PARDONED_AT_ALL)?.exists([payment.as_str()])?)
+pub(super) fn is_pardoned(conn: &Store, payment: &PaymentId) -> Result<bool, LedgerFault> {
+    conn.has(PARDONED_AT_ALL, bound![payment.as_str()])
 }
 
 /// Counts one more.
-pub(super) fn begins(conn: &Connection, payment: &Payment) -> Result<(), LedgerFault> {
+pub(super) fn begins(conn: &Store, payment: &Payment) -> Result<(), LedgerFault> {
     each_counted(conn, payment, tally::one_more)
 }
 
 /// Counts what became of `before`.
-pub(super) fn changed(conn: &Connection, before: &Payment, after: &Payment) -> Result<(), LedgerFault> {
+pub(super) fn changed(conn: &Store, before: &Payment, after: &Payment) -> Result<(), LedgerFault> {
     match (is(before), is(after)) {
         (false, true) => begins(conn, after),
         (true, false) => each_counted(conn, after, tally::one_less),
@@ -90,43 +90,39 @@ pub(super) fn changed(conn: &Connection, before: &Payment, after: &Payment) -> R
 }
 
 /// Counts an overdue `payment` no longer against `subject`; whether it was.
-pub(super) fn pardon(conn: &Connection, payment: &PaymentId, subject: &Subject) -> Result<bool, LedgerFault> {
+pub(super) fn pardon(conn: &Store, payment: &PaymentId, subject: &Subject) -> Result<bool, LedgerFault> {
     if !counts(conn, payment, subject.scope)? {
         return Ok(false);
     }
-    conn.prepare_cached(PARDON)?.execute([payment.as_str(), subject.scope.name()])?;
+    conn.execute(PARDON, bound![payment.as_str(), subject.scope.name()])?;
     tally::one_less(conn, &subject.key())?;
     Ok(true)
 }
 
 /// How many are counted against `subject`: one index look-up.
-pub(super) fn count(conn: &Connection, subject: &Subject) -> Result<u32, LedgerFault> {
+pub(super) fn count(conn: &Store, subject: &Subject) -> Result<u32, LedgerFault> {
     Ok(standing::count(tally::read(conn, &subject.key())?.pending))
 }
 
 /// How many there are for the host and the payee of a payment with `facts`: two index look-ups.
-pub(super) fn read(conn: &Connection, facts: &PaymentFacts) -> Result<Unresolved, LedgerFault> {
+pub(super) fn read(conn: &Store, facts: &PaymentFacts) -> Result<Unresolved, LedgerFault> {
     let [host, payee] = subjects(facts);
     Ok(Unresolved { host: count(conn, &host)?, payee: count(conn, &payee)? })
 }
 
 /// Every host and payee that has any, the most first, at most `most` of them.
-pub(super) fn list(conn: &Connection, most: u32) -> Result<Vec<Lost>, LedgerFault> {
-    let mut statement = conn.prepare_cached(LIST)?;
-    let found = statement.query_map([most], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?)))?;
-    let mut lost = Vec::new();
-    for row in found {
-        let (key, count) = row?;
+pub(super) fn list(conn: &Store, most: u32) -> Result<Vec<Lost>, LedgerFault> {
+    conn.every(LIST, bound![most], |row| {
+        let (key, count) = (row.get::<String>(0)?, row.get::<u32>(1)?);
         let Subject { scope, of } = Subject::of_key(&key).ok_or(LedgerFault::Unreadable { what: "tally" })?;
-        lost.push(Lost { scope, of, count });
-    }
-    Ok(lost)
+        Ok(Lost { scope, of, count })
+    })
 }
 
 fn each_counted(
-    conn: &Connection,
+    conn: &Store,
     payment: &Payment,
-    change: fn(&Connection, &str) -> Result<(), LedgerFault>,
+    change: fn(&Store, &str) -> Result<(), LedgerFault>,
 ) -> Result<(), LedgerFault> {
     for subject in subjects(&payment.facts()) {
         if counts(conn, &payment.id, subject.scope)? {

@@ -10,14 +10,13 @@ use bursar_policy::authorization::Authorization;
 use bursar_policy::chain::{AssetId, ChainId};
 use bursar_policy::errand::PaymentId;
 use bursar_policy::rules::Breaker;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, params};
 
 use super::events::EventKind;
 use super::fault::LedgerFault;
 use super::number::to_sql;
 use super::rows::{self, Payment, tagged};
 use super::states::{EXPIRY_MARGIN_S, RowState};
+use super::store::{Cell, Row, Store, bound};
 use super::writer::{Answer, Tx};
 use super::{Ledger, breaker, overdue, report, returned, sweep, tally};
 use crate::protocol::{ChainOutcome, ChainProof, ChainVerdict};
@@ -46,7 +45,8 @@ pub(super) const DENIED: &str = "SELECT payment FROM proof WHERE denies = 1 ORDE
 const MISFIT: &str = "SELECT payment.id FROM payment LEFT JOIN proof ON proof.payment = payment.id
      WHERE (payment.state = 'lapsed' AND coalesce(proof.verdict, 'paid') = 'paid')
         OR (proof.verdict = 'paid' AND payment.state <> 'settled')
-        OR (proof.verdict <> 'paid' AND payment.state <> iif(proof.denies = 1, 'settled', 'lapsed')) LIMIT 1";
+        OR (proof.verdict <> 'paid'
+            AND payment.state <> CASE WHEN proof.denies = 1 THEN 'settled' ELSE 'lapsed' END) LIMIT 1";
 
 /// A payment of which no chain has shown yet how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,11 +80,10 @@ impl Ledger {
     /// A fault of the ledger.
     pub fn doubts(&self, chain: ChainId, chain_s: u64, most: u32) -> Result<Vec<Doubt>, LedgerFault> {
         self.writer.ask(move |tx| {
-            let mut statement = tx.conn.prepare_cached(DUE)?;
-            let due = statement.query_map(params![chain.to_string(), to_sql(chain_s)?, most], |row| row.get(0))?;
-            let mut found = Vec::new();
+            let (chain, chain_s) = (chain.to_string(), to_sql(chain_s)?);
+            let due = tx.conn.every(DUE, bound![chain, chain_s, most], |row| row.get::<String>(0))?;
+            let mut found = Vec::with_capacity(due.len());
             for id in due {
-                let id: String = id?;
                 let id = id.parse().map_err(|_fault| LedgerFault::Unreadable { what: "payment" })?;
                 found.push(doubt(rows::by_id(tx.conn, &id)?));
             }
@@ -100,7 +99,7 @@ impl Ledger {
     pub fn doubt_later(&self, payment: &PaymentId, from_s: u64) -> Result<(), LedgerFault> {
         let id = payment.clone();
         self.writer.ask(move |tx| {
-            tx.conn.prepare_cached(LATER)?.execute(params![to_sql(from_s)?, id.as_str()])?;
+            tx.conn.execute(LATER, bound![to_sql(from_s)?, id.as_str()])?;
             Ok(Answer::AtOnce(()))
         })
     }
@@ -128,7 +127,7 @@ impl Ledger {
             }
             let moved = apply(tx, &before, &proof, &rule)?;
             overdue::changed(tx.conn, &before, &rows::by_id(tx.conn, &id)?)?;
-            Ok(Answer::AfterCommit(moved))
+            Ok(Answer::Durable(moved))
         })
     }
 
@@ -139,8 +138,8 @@ impl Ledger {
     /// A fault of the ledger.
     pub fn unproved(&self, chain: ChainId, chain_s: u64) -> Result<u32, LedgerFault> {
         self.writer.ask(move |tx| {
-            let bound = params![chain.to_string(), to_sql(chain_s)?, COUNTED_MAX];
-            Ok(Answer::AtOnce(tx.conn.prepare_cached(COUNT)?.query_row(bound, |row| row.get(0))?))
+            let chain = chain.to_string();
+            Ok(Answer::AtOnce(tx.conn.one(COUNT, bound![chain, to_sql(chain_s)?, COUNTED_MAX], |row| row.get(0))?))
         })
     }
 }
@@ -212,65 +211,62 @@ fn write(tx: &Tx<'_>, payment: &Payment, proof: &ChainProof, outcome: ChainOutco
         ChainVerdict::Unused => "unused",
         ChainVerdict::Cancelled => "cancelled",
     };
-    tx.conn.prepare_cached(INSERT)?.execute(params![
-        payment.id.as_str(),
-        verdict,
-        to_sql(proof.block)?,
-        proof.hash,
-        to_sql(proof.block_s)?,
-        proof.transaction,
-        proof.witnesses,
-        outcome == ChainOutcome::Denied,
-        to_sql(tx.now_s)?
-    ])?;
+    tx.conn.execute(
+        INSERT,
+        bound![
+            payment.id.as_str(),
+            verdict,
+            to_sql(proof.block)?,
+            proof.hash,
+            to_sql(proof.block_s)?,
+            proof.transaction,
+            proof.witnesses,
+            outcome == ChainOutcome::Denied,
+            to_sql(tx.now_s)?
+        ],
+    )?;
     Ok(())
 }
 
 /// Puts a payment on the list of what is to be proved, where anything is to be.
-pub(super) fn remember(conn: &Connection, payment: &Payment) -> Result<(), LedgerFault> {
+pub(super) fn remember(conn: &Store, payment: &Payment) -> Result<(), LedgerFault> {
     let open = matches!(payment.state, RowState::Exposed | RowState::PresumedSpent | RowState::Settled);
     if open && payment.proof.is_none() {
         let from_s = to_sql(payment.created_s.saturating_add(SETTLES_WITHIN_S))?;
-        conn.prepare_cached(REMEMBER)?.execute(params![
-            payment.id.as_str(),
-            payment.terms.chain.to_string(),
-            from_s
-        ])?;
+        conn.execute(REMEMBER, bound![payment.id.as_str(), payment.terms.chain.to_string(), from_s])?;
     }
     Ok(())
 }
 
 /// Takes a payment off that list.
-pub(super) fn forget(conn: &Connection, payment: &PaymentId) -> Result<(), LedgerFault> {
-    conn.prepare_cached(FORGET)?.execute([payment.as_str()])?;
+pub(super) fn forget(conn: &Store, payment: &PaymentId) -> Result<(), LedgerFault> {
+    conn.execute(FORGET, bound![payment.as_str()])?;
     Ok(())
 }
 
 /// The newest payments, at most 20, that are settled on the word of a seller which a chain denies.
-pub(super) fn denied(conn: &Connection) -> Result<Vec<PaymentId>, LedgerFault> {
-    let mut statement = conn.prepare_cached(DENIED)?;
-    let found = statement.query_map([DENIED_MAX], |row| row.get::<_, String>(0))?;
-    found.map(|id| id?.parse().map_err(|_fault| LedgerFault::Unreadable { what: "proof" })).collect()
+pub(super) fn denied(conn: &Store) -> Result<Vec<PaymentId>, LedgerFault> {
+    conn.every(DENIED, bound![DENIED_MAX], |row| {
+        row.get::<String>(0)?.parse().map_err(|_fault| LedgerFault::Unreadable { what: "proof" })
+    })
 }
 
 /// What a proof adds to the digest of its row; nothing where there is none.
-pub(super) fn fact(conn: &Connection, payment: &PaymentId) -> Result<Vec<Vec<u8>>, LedgerFault> {
-    let mut statement = conn.prepare_cached(OF_PAYMENT)?;
-    let columns = statement.column_count();
-    let mut rows = statement.query([payment.as_str()])?;
-    let Some(row) = rows.next()? else { return Ok(Vec::new()) };
-    let part = |column| {
-        Ok(match row.get_ref(column)? {
-            ValueRef::Null => tagged(b'n', b""),
-            ValueRef::Integer(number) => tagged(b'p', &number.to_be_bytes()),
-            ValueRef::Text(text) => tagged(b'q', text),
-            ValueRef::Real(_) | ValueRef::Blob(_) => return Err(LedgerFault::Unreadable { what: "proof" }),
-        })
+pub(super) fn fact(conn: &Store, payment: &PaymentId) -> Result<Vec<Vec<u8>>, LedgerFault> {
+    let read = |row: &Row<'_>| {
+        let part = |column| {
+            Ok(match row.cell(column)? {
+                Cell::Null => tagged(b'n', b""),
+                Cell::Number(number) => tagged(b'p', &number.to_be_bytes()),
+                Cell::Text(text) => tagged(b'q', text.as_bytes()),
+            })
+        };
+        (0..row.width()).map(part).collect()
     };
-    (0..columns).map(part).collect()
+    Ok(conn.first(OF_PAYMENT, bound![payment.as_str()], read)?.unwrap_or_default())
 }
 
 /// A payment that is not as its proof says, or lapsed without one.
-pub(super) fn misfit(conn: &Connection) -> Result<Option<String>, LedgerFault> {
-    Ok(conn.prepare(MISFIT)?.query_row([], |row| row.get(0)).optional()?)
+pub(super) fn misfit(conn: &Store) -> Result<Option<String>, LedgerFault> {
+    conn.first(MISFIT, bound![], |row| row.get(0))
 }

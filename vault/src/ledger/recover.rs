@@ -15,6 +15,7 @@ use super::inspect::Inspector;
 use super::open::{self, LedgerPlace, Lock};
 use super::rows;
 use super::states::{self, Counts};
+use super::store::{Store, bound};
 use super::{acquaintance, overdue, prove, schema, tally};
 use crate::clock::TimeSource;
 
@@ -60,18 +61,19 @@ impl Lock {
 
 fn rebuild(
     damaged: &Connection,
-    mut conn: Connection,
+    conn: Store,
     triggers: &[String],
     place: &LedgerPlace,
     time: Box<dyn TimeSource>,
 ) -> Result<Begun, LedgerFault> {
     let transaction = conn.transaction()?;
+    let file = conn.file()?;
     // In the order in which the schema made them.
-    for table in tables(&transaction)? {
+    for table in tables(file)? {
         if WORKED_OUT.contains(&table.as_str()) || table == KINDS {
             continue;
         }
-        match copy(damaged, &transaction, &table) {
+        match copy(damaged, file, &table) {
             Err(fault) if EXPENDABLE.contains(&table.as_str()) => {
                 tracing::warn!(table, %fault, "a table is left out");
             }
@@ -80,15 +82,15 @@ fn rebuild(
     }
     work_out(&transaction)?;
     for trigger in triggers {
-        transaction.execute_batch(trigger)?;
+        file.execute_batch(trigger)?;
     }
     transaction.commit()?;
-    conn.execute_batch("PRAGMA foreign_keys = ON")?;
-    if let Some(odd) = schema::odd_one(&conn, schema::VERSION)? {
+    file.execute_batch("PRAGMA foreign_keys = ON")?;
+    if let Some(odd) = schema::odd_one(file, schema::VERSION)? {
         return Err(LedgerFault::Rule { detail: format!("{odd} was not rebuilt") });
     }
-    let begun = anew::begin(&mut conn, place, time, "it was rebuilt from a damaged ledger")?;
-    conn.close().map_err(|(_conn, fault)| LedgerFault::from(fault))?;
+    let begun = anew::begin(&conn, place, time, "it was rebuilt from a damaged ledger")?;
+    conn.close()?;
     Ok(begun)
 }
 
@@ -124,7 +126,7 @@ fn copy_rows(from: &Connection, to: &Connection, table: &str, copied: &mut u64) 
 }
 
 /// Works out from the payments what follows from them.
-fn work_out(conn: &Connection) -> Result<(), LedgerFault> {
+fn work_out(conn: &Store) -> Result<(), LedgerFault> {
     rows::each(conn, |payment| {
         if states::counts(payment.state) != Counts::Not {
             tally::set_aside(conn, &payment.facts())?;
@@ -137,15 +139,12 @@ fn work_out(conn: &Connection) -> Result<(), LedgerFault> {
         }
         prove::remember(conn, &payment)
     })?;
-    let mut statement = conn.prepare(ENDED)?;
-    let mut ended = statement.query([])?;
-    while let Some(row) = ended.next()? {
-        let id: String = row.get(0)?;
-        let id = id.parse().map_err(|_fault| LedgerFault::Unreadable { what: "payment" })?;
+    conn.each(ENDED, bound![], |row| {
+        let id = row.get::<String>(0)?.parse().map_err(|_fault| LedgerFault::Unreadable { what: "payment" })?;
         let payment = rows::by_id(conn, &id)?;
         if let (Counts::AsSpent, Some(at_s)) = (states::counts(payment.state), payment.ended_s) {
-            tally::spend(conn, &payment.facts(), at_s, id.as_str())?;
+            tally::spend(conn, &payment.facts(), at_s, payment.id.as_str())?;
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

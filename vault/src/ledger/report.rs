@@ -3,13 +3,13 @@
 use bursar_policy::chain::Address;
 use bursar_policy::network_name::v1_chain;
 use bursar_policy::rules::Breaker;
-use rusqlite::params;
 
 use super::events::EventKind;
 use super::fault::LedgerFault;
 use super::number::to_sql;
 use super::rows::{self, Payment, json};
 use super::states::{Reservation, RowState};
+use super::store::bound;
 use super::writer::{Answer, Tx};
 use super::{Ledger, breaker, overdue, sweep, tally};
 use crate::failpoint;
@@ -53,11 +53,10 @@ fn record(tx: &Tx<'_>, before: &Payment, report: Report) -> Result<(), LedgerFau
     let answered = before.is_answered();
     if !answered {
         let delivery = json(&shortened(report.delivery))?;
-        tx.conn.prepare_cached("UPDATE payment SET delivery = ?1, updated_s = ?2 WHERE id = ?3")?.execute(params![
-            delivery,
-            to_sql(tx.now_s)?,
-            before.id.as_str()
-        ])?;
+        tx.conn.execute(
+            "UPDATE payment SET delivery = ?1, updated_s = ?2 WHERE id = ?3",
+            bound![delivery, to_sql(tx.now_s)?, before.id.as_str()],
+        )?;
     }
     let open = matches!(before.state, RowState::Exposed | RowState::PresumedSpent);
     let Some(claim) = report.settlement.filter(|_claim| open) else {
@@ -75,9 +74,10 @@ fn record(tx: &Tx<'_>, before: &Payment, report: Report) -> Result<(), LedgerFau
     };
     let agreed = agrees(&claim, before);
     let transaction = claim.transaction.as_deref().filter(|_said| agreed).and_then(transaction_id);
-    tx.conn
-        .prepare_cached("UPDATE payment SET claim = ?1, tx = coalesce(tx, ?2), updated_s = ?3 WHERE id = ?4")?
-        .execute(params![json(&kept)?, transaction, to_sql(tx.now_s)?, before.id.as_str()])?;
+    tx.conn.execute(
+        "UPDATE payment SET claim = ?1, tx = coalesce(tx, ?2), updated_s = ?3 WHERE id = ?4",
+        bound![json(&kept)?, transaction, to_sql(tx.now_s)?, before.id.as_str()],
+    )?;
     let Some(transaction) = transaction else {
         // Without a transaction to look up, a word that it is settled is no more than that.
         let why = if agreed { "names no transaction" } else { "does not agree with the row" };

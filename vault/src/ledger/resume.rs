@@ -10,12 +10,12 @@ use bursar_policy::money::Money;
 use bursar_policy::quantity::Moment;
 use bursar_policy::rules::Rules;
 use bursar_policy::site::Origin;
-use rusqlite::Connection;
 
 use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::overdue::{self, Subject};
 use super::rows::{self, Payment};
+use super::store::{Store, bound};
 use super::writer::{Answer, Tx};
 use super::{Ledger, breaker, sweep};
 use crate::protocol::{Lost, Resumable, Resumed};
@@ -69,7 +69,7 @@ impl Ledger {
         let (whom, rules) = (whom.to_owned(), Arc::clone(rules));
         self.writer.ask(move |tx| {
             while !tx.latched && sweep::due(tx)? != 0 {}
-            Ok(Answer::AfterCommit(match meant(tx.conn, &whom, &rules)? {
+            Ok(Answer::Durable(match meant(tx.conn, &whom, &rules)? {
                 Meant::One(subject) => Meant::One(liftable(tx, subject)?),
                 Meant::Nobody => Meant::Nobody,
                 Meant::Several(known) => Meant::Several(known),
@@ -78,7 +78,7 @@ impl Ledger {
     }
 }
 
-fn meant(conn: &Connection, said: &str, rules: &Rules) -> Result<Meant<Subject>, LedgerFault> {
+fn meant(conn: &Store, said: &str, rules: &Rules) -> Result<Meant<Subject>, LedgerFault> {
     if let Ok(origin) = said.parse::<Origin>() {
         return Ok(Meant::One(Subject { scope: Scope::Host, of: origin.to_string() }));
     }
@@ -109,7 +109,7 @@ fn payee(said: &str) -> Option<String> {
 }
 
 /// Every origin that the rules list or that something stands against.
-fn origins(conn: &Connection, rules: &Rules) -> Result<BTreeSet<Origin>, LedgerFault> {
+fn origins(conn: &Store, rules: &Rules) -> Result<BTreeSet<Origin>, LedgerFault> {
     let lost = overdue::list(conn, u32::MAX)?.into_iter().filter(|lost| lost.scope == Scope::Host);
     let recorded = breaker::known(conn)?.into_iter().chain(lost.map(|lost| lost.of));
     let mut known: BTreeSet<Origin> = rules.host_rules().map(|(origin, _)| origin.clone()).collect();
@@ -183,11 +183,11 @@ fn lift(tx: &Tx<'_>, subject: &Subject, rules: &Rules) -> Result<Answer<Meant<Re
         subject.of, record.failures, record.strikes
     );
     tx.event(&Event::new(EventKind::Resumed, told))?;
-    Ok(Answer::AfterCommit(Meant::One(resumed)))
+    Ok(Answer::Durable(Meant::One(resumed)))
 }
 
 /// The lost payments of `subject`, those included that a person put up with.
-fn lost(conn: &Connection, subject: &Subject) -> Result<Vec<Payment>, LedgerFault> {
+fn lost(conn: &Store, subject: &Subject) -> Result<Vec<Payment>, LedgerFault> {
     let mut found = Vec::new();
     let keep = |payment: Payment| {
         if overdue::is(&payment) {
@@ -197,15 +197,15 @@ fn lost(conn: &Connection, subject: &Subject) -> Result<Vec<Payment>, LedgerFaul
     };
     match subject.of.rsplit_once(':') {
         Some(payee) if subject.scope == Scope::Payee => {
-            rows::each_of(conn, rows::RAN_OUT_FOR_PAYEE, [payee.0, payee.1], keep)?;
+            rows::each_of(conn, rows::RAN_OUT_FOR_PAYEE, bound![payee.0, payee.1], keep)?;
         }
-        _ => rows::each_of(conn, rows::RAN_OUT_AT_HOST, [subject.of.as_str()], keep)?,
+        _ => rows::each_of(conn, rows::RAN_OUT_AT_HOST, bound![subject.of.as_str()], keep)?,
     }
     Ok(found)
 }
 
 /// Who else has as many lost payments as may be, of those whom the payments in `lost` are counted against.
-fn still_shut(conn: &Connection, lost: &[Payment], lifted: &Subject, rules: &Rules) -> Result<Vec<Lost>, LedgerFault> {
+fn still_shut(conn: &Store, lost: &[Payment], lifted: &Subject, rules: &Rules) -> Result<Vec<Lost>, LedgerFault> {
     let mut looked_at = BTreeSet::new();
     let mut found = Vec::new();
     for payment in lost {

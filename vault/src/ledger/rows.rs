@@ -10,13 +10,12 @@ use bursar_policy::quoted::Quoted;
 use bursar_policy::site::Site;
 use bursar_policy::tag::Tag;
 use bursar_policy::terms::Terms;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::states::{self, RowState, domain};
-use super::{prove, query, report};
+use super::store::{Cell, Row, Store, Value, bound};
+use super::{prove, report};
 use crate::protocol::{ChainProof, ChainVerdict, Delivery, Outstanding, Past, Receipt, SettlementClaim, Signed};
 
 /// One payment as it stands.
@@ -59,9 +58,10 @@ macro_rules! select {
         concat!(
             "SELECT id, state, session, identity, subject, purchase_id, url, method, body, terms, symbol, payer, amount, \
              money, currency, nonce, valid_after, valid_before, envelope, created_s, signature, signed_s, delivery, \
-             claim, tx, ended_s, (SELECT group_concat(tag, ' ') FROM payment_tag WHERE payment_tag.payment = payment.id), \
-             (SELECT json_object('verdict', verdict, 'block', block, 'hash', hash, 'block_s', block_s, 'transaction', tx, \
-              'witnesses', witnesses, 'denies', iif(denies = 1, json('true'), json('false')), 'proved_s', proved_s) \
+             claim, tx, ended_s, (SELECT string_agg(tag, ' ') FROM payment_tag WHERE payment_tag.payment = payment.id), \
+             (SELECT '{\"verdict\":\"' || verdict || '\",\"block\":' || block || ',\"hash\":\"' || hash || '\",\"block_s\":' || \
+              block_s || ',\"transaction\":' || coalesce('\"' || tx || '\"', 'null') || ',\"witnesses\":' || witnesses || \
+              ',\"denies\":' || CASE WHEN denies = 1 THEN 'true' ELSE 'false' END || ',\"proved_s\":' || proved_s || '}' \
               FROM proof WHERE proof.payment = payment.id) \
              FROM payment ",
             $rest
@@ -83,7 +83,8 @@ pub(super) const BY_CONTENT: &str = select!(
 );
 /// The last good delivery to a request, of a payment that was counted at this time or later.
 pub(super) const DELIVERED: &str = select!(
-    "WHERE subject = ?1 AND created_s >= ?2 AND json_extract(delivery, '$.answer.status') BETWEEN 200 AND 299 \
+    "WHERE subject = ?1 AND created_s >= ?2 \
+     AND CAST(json_extract(delivery, '$.answer.status') AS INTEGER) BETWEEN 200 AND 299 \
      AND json_extract(delivery, '$.answer.content_error') IS NULL \
      AND json_extract(delivery, '$.answer.content.digest') IS NOT NULL ORDER BY seq DESC LIMIT 1"
 );
@@ -234,99 +235,91 @@ impl Payment {
 }
 
 /// Adds a row, held or exposed.
-pub(super) fn insert(conn: &Connection, row: &Payment) -> Result<(), LedgerFault> {
-    conn.prepare_cached(INSERT)?.execute(params![
-        row.id.as_str(),
-        row.state.word(),
-        row.session.as_str(),
-        row.identity.to_string(),
-        row.subject.to_string(),
-        row.purchase_id.as_ref().map(PurchaseId::as_str),
-        row.site.origin().to_string(),
-        row.site.url(),
-        row.method.as_str(),
-        row.body.map(|digest| digest.to_string()),
-        json(&row.terms)?,
-        row.terms.version.number(),
-        row.terms.chain.to_string(),
-        row.terms.asset.to_string(),
-        row.symbol,
-        row.terms.payee.to_string(),
-        row.payer.to_string(),
-        wide(row.terms.amount.units()),
-        wide(row.money.atto()),
-        row.money.currency().letters(),
-        hex::encode(row.nonce),
-        to_sql(row.valid_after)?,
-        to_sql(row.valid_before)?,
-        row.envelope,
-        to_sql(row.created_s)?,
-    ])?;
+pub(super) fn insert(conn: &Store, row: &Payment) -> Result<(), LedgerFault> {
+    conn.execute(
+        INSERT,
+        bound![
+            row.id.as_str(),
+            row.state.word(),
+            row.session.as_str(),
+            row.identity.to_string(),
+            row.subject.to_string(),
+            row.purchase_id.as_ref().map(PurchaseId::as_str),
+            row.site.origin().to_string(),
+            row.site.url(),
+            row.method.as_str(),
+            row.body.map(|digest| digest.to_string()),
+            json(&row.terms)?,
+            row.terms.version.number(),
+            row.terms.chain.to_string(),
+            row.terms.asset.to_string(),
+            row.symbol,
+            row.terms.payee.to_string(),
+            row.payer.to_string(),
+            wide(row.terms.amount.units()),
+            wide(row.money.atto()),
+            row.money.currency().letters(),
+            hex::encode(row.nonce),
+            to_sql(row.valid_after)?,
+            to_sql(row.valid_before)?,
+            row.envelope,
+            to_sql(row.created_s)?,
+        ],
+    )?;
     for tag in &row.tags {
-        conn.prepare_cached(INSERT_TAG)?.execute([row.id.as_str(), tag.as_str()])?;
+        conn.execute(INSERT_TAG, bound![row.id.as_str(), tag.as_str()])?;
     }
     Ok(())
 }
 
 /// The payment with this id.
-pub(super) fn by_id(conn: &Connection, id: &PaymentId) -> Result<Payment, LedgerFault> {
+pub(super) fn by_id(conn: &Store, id: &PaymentId) -> Result<Payment, LedgerFault> {
     let found = first(conn, BY_ID, id.as_str())?;
     found.ok_or_else(|| LedgerFault::NoSuchPayment { id: id.to_string() })
 }
 
 /// The newest payment of this identity.
-pub(super) fn by_identity(conn: &Connection, identity: &Digest) -> Result<Option<Payment>, LedgerFault> {
+pub(super) fn by_identity(conn: &Store, identity: &Digest) -> Result<Option<Payment>, LedgerFault> {
     first(conn, BY_IDENTITY, &identity.to_string())
 }
 
 /// Every payment that `sql`, one of the queries above, finds.
-pub(super) fn list<P: rusqlite::Params>(conn: &Connection, sql: &str, bound: P) -> Result<Vec<Payment>, LedgerFault> {
-    query::every(conn, sql, bound, read)
+pub(super) fn list(conn: &Store, sql: &str, bound: &[Value<'_>]) -> Result<Vec<Payment>, LedgerFault> {
+    conn.every(sql, bound, read)
 }
 
 /// Hands every payment to `visit`, oldest first, one at a time.
-pub(super) fn each<F>(conn: &Connection, visit: F) -> Result<(), LedgerFault>
+pub(super) fn each<F>(conn: &Store, visit: F) -> Result<(), LedgerFault>
 where
     F: FnMut(Payment) -> Result<(), LedgerFault>,
 {
-    each_of(conn, ALL, [], visit)
+    each_of(conn, ALL, bound![], visit)
 }
 
 /// Hands every payment that `sql`, one of the queries above, finds to `visit`, one at a time.
-pub(super) fn each_of<P, F>(conn: &Connection, sql: &str, bound: P, mut visit: F) -> Result<(), LedgerFault>
+pub(super) fn each_of<F>(conn: &Store, sql: &str, bound: &[Value<'_>], mut visit: F) -> Result<(), LedgerFault>
 where
-    P: rusqlite::Params,
     F: FnMut(Payment) -> Result<(), LedgerFault>,
 {
-    let mut statement = conn.prepare(sql)?;
-    let mut rows = statement.query(bound)?;
-    while let Some(row) = rows.next()? {
-        visit(read(row)?)?;
-    }
-    Ok(())
+    conn.each(sql, bound, |row| visit(read(row)?))
 }
 
 /// The digest of everything a row says now. It goes into the event of every change, so that the log's chain also covers
 /// the rows.
-pub(super) fn fact(conn: &Connection, id: &PaymentId) -> Result<Digest, LedgerFault> {
-    let mut statement = conn.prepare_cached("SELECT * FROM payment WHERE id = ?1")?;
-    let columns = statement.column_count();
-    let mut rows = statement.query([id.as_str()])?;
-    let row = rows.next()?.ok_or_else(|| LedgerFault::NoSuchPayment { id: id.to_string() })?;
-    let mut parts: Vec<Vec<u8>> = Vec::with_capacity(columns);
-    for column in 0..columns {
-        parts.push(match row.get_ref(column)? {
-            ValueRef::Null => Vec::new(),
-            ValueRef::Integer(number) => tagged(b'i', &number.to_be_bytes()),
-            ValueRef::Text(text) => tagged(b't', text),
-            ValueRef::Real(_) | ValueRef::Blob(_) => return Err(unreadable()),
-        });
-    }
-    let mut statement = conn.prepare_cached(TAGS)?;
-    let tags = statement.query_map([id.as_str()], |row| row.get::<_, String>(0))?;
-    for tag in tags {
-        parts.push(tagged(b'g', tag?.as_bytes()));
-    }
+pub(super) fn fact(conn: &Store, id: &PaymentId) -> Result<Digest, LedgerFault> {
+    let read = |row: &Row<'_>| {
+        let part = |column| {
+            Ok(match row.cell(column)? {
+                Cell::Null => Vec::new(),
+                Cell::Number(number) => tagged(b'i', &number.to_be_bytes()),
+                Cell::Text(text) => tagged(b't', text.as_bytes()),
+            })
+        };
+        (0..row.width()).map(part).collect::<Result<Vec<_>, LedgerFault>>()
+    };
+    let found = conn.first("SELECT * FROM payment WHERE id = ?1", bound![id.as_str()], read)?;
+    let mut parts = found.ok_or_else(|| LedgerFault::NoSuchPayment { id: id.to_string() })?;
+    parts.extend(conn.every(TAGS, bound![id.as_str()], |row| Ok(tagged(b'g', row.get::<String>(0)?.as_bytes())))?);
     parts.extend(prove::fact(conn, id)?);
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     Ok(Digest::of_parts(&parts))
@@ -343,36 +336,36 @@ pub(super) fn tagged(tag: u8, bytes: &[u8]) -> Vec<u8> {
     part
 }
 
-fn first(conn: &Connection, sql: &str, key: &str) -> Result<Option<Payment>, LedgerFault> {
-    Ok(list(conn, sql, [key])?.into_iter().next())
+fn first(conn: &Store, sql: &str, key: &str) -> Result<Option<Payment>, LedgerFault> {
+    Ok(list(conn, sql, bound![key])?.into_iter().next())
 }
 
 /// Reads a row of one of the queries above.
 fn read(row: &Row<'_>) -> Result<Payment, LedgerFault> {
-    let terms: Terms = from_json(&row.get::<_, String>(9)?)?;
+    let terms: Terms = from_json(&row.get::<String>(9)?)?;
     let currency: Currency = parsed(row, 14)?;
-    let amount = narrow(&row.get::<_, String>(12)?)?;
+    let amount = narrow(&row.get::<String>(12)?)?;
     if terms.amount.units() != amount {
         return Err(unreadable());
     }
     let mut nonce = [0; 32];
-    hex::decode_to_slice(row.get::<_, String>(15)?, &mut nonce).map_err(|_fault| unreadable())?;
+    hex::decode_to_slice(row.get::<String>(15)?, &mut nonce).map_err(|_fault| unreadable())?;
     let signature: Option<String> = row.get(20)?;
     let signed_s: Option<i64> = row.get(21)?;
     Ok(Payment {
         id: parsed(row, 0)?,
-        state: states::from_word(&row.get::<_, String>(1)?).ok_or_else(unreadable)?,
+        state: states::from_word(&row.get::<String>(1)?).ok_or_else(unreadable)?,
         session: parsed(row, 2)?,
         identity: parsed(row, 3)?,
         subject: parsed(row, 4)?,
         purchase_id: maybe(row, 5, |text| text.parse().ok())?,
-        site: Site::parse(&row.get::<_, String>(6)?).map_err(|_fault| unreadable())?,
+        site: Site::parse(&row.get::<String>(6)?).map_err(|_fault| unreadable())?,
         method: parsed(row, 7)?,
         body: maybe(row, 8, |text| text.parse().ok())?,
         terms,
         symbol: row.get(10)?,
         payer: parsed(row, 11)?,
-        money: Money::new(currency, narrow(&row.get::<_, String>(13)?)?),
+        money: Money::new(currency, narrow(&row.get::<String>(13)?)?),
         nonce,
         valid_after: from_sql(row.get(16)?)?,
         valid_before: from_sql(row.get(17)?)?,
@@ -382,7 +375,7 @@ fn read(row: &Row<'_>) -> Result<Payment, LedgerFault> {
         delivery: maybe(row, 22, |text| serde_json::from_str(text).ok())?,
         claim: maybe(row, 23, |text| serde_json::from_str(text).ok())?,
         transaction: row.get(24)?,
-        ended_s: row.get::<_, Option<i64>>(25)?.map(from_sql).transpose()?,
+        ended_s: row.get::<Option<i64>>(25)?.map(from_sql).transpose()?,
         tags: tags(row, 26)?,
         proof: maybe(row, 27, |text| serde_json::from_str(text).ok())?,
     })
@@ -398,11 +391,11 @@ fn tags(row: &Row<'_>, column: usize) -> Result<Vec<Tag>, LedgerFault> {
 }
 
 fn parsed<T: std::str::FromStr>(row: &Row<'_>, column: usize) -> Result<T, LedgerFault> {
-    row.get::<_, String>(column)?.parse().map_err(|_fault| unreadable())
+    row.get::<String>(column)?.parse().map_err(|_fault| unreadable())
 }
 
 fn maybe<T>(row: &Row<'_>, column: usize, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, LedgerFault> {
-    match row.get::<_, Option<String>>(column)? {
+    match row.get::<Option<String>>(column)? {
         None => Ok(None),
         Some(text) => read(&text).map(Some).ok_or_else(unreadable),
     }

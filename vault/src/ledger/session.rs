@@ -6,13 +6,13 @@ use bursar_policy::limit::TallyKey;
 use bursar_policy::mandate::{Mandate, Payees};
 use bursar_policy::money::Money;
 use bursar_policy::quantity::Moment;
-use rusqlite::{Connection, Row, params};
 
 use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
+use super::store::{Row, Store, bound};
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, query, tally};
+use super::{Ledger, approval, tally};
 use crate::failpoint;
 use crate::protocol::SessionView;
 
@@ -106,7 +106,7 @@ impl Ledger {
             }
             let event = Event::new(EventKind::SessionOpened, told).session(&session.id);
             tx.event(&event.fact(fact(tx.conn, &session.id)?))?;
-            Ok(Answer::AfterCommit(SessionOpened::Opened(view(tx.conn, session)?)))
+            Ok(Answer::Durable(SessionOpened::Opened(view(tx.conn, session)?)))
         })?;
         failpoint::reach("vault-session-committed");
         Ok(opened)
@@ -124,7 +124,7 @@ impl Ledger {
             };
             close(tx, &open, "a person closed it")?;
             open.closed = true;
-            Ok(Answer::AfterCommit(Some(view(tx.conn, open)?)))
+            Ok(Answer::Durable(Some(view(tx.conn, open)?)))
         })
     }
 
@@ -148,61 +148,60 @@ impl Ledger {
 }
 
 /// Sessions, newest first.
-pub(super) fn newest(conn: &Connection) -> Result<Vec<SessionView>, LedgerFault> {
-    query::every(conn, NEWEST, [LISTED_MAX], |row| view(conn, read(row)?))
+pub(super) fn newest(conn: &Store) -> Result<Vec<SessionView>, LedgerFault> {
+    conn.every(NEWEST, bound![LISTED_MAX], |row| view(conn, read(row)?))
 }
 
 /// The session with this id.
-pub(super) fn by_id(conn: &Connection, id: &SessionId) -> Result<Option<Session>, LedgerFault> {
+pub(super) fn by_id(conn: &Store, id: &SessionId) -> Result<Option<Session>, LedgerFault> {
     first(conn, BY_ID, id.as_str())
 }
 
 /// A session with what is spent and set aside of it.
-pub(super) fn view(conn: &Connection, session: Session) -> Result<SessionView, LedgerFault> {
+pub(super) fn view(conn: &Store, session: Session) -> Result<SessionView, LedgerFault> {
     let spent = spent(conn, &session)?;
     let Session { name, budget, created_s, expires_s, closed, mandate, .. } = session;
     Ok(SessionView { name, budget, spent, created_s, expires_s, closed, mandate })
 }
 
 /// What is spent or set aside of a session's budget, in its currency.
-pub(super) fn spent(conn: &Connection, session: &Session) -> Result<Money, LedgerFault> {
+pub(super) fn spent(conn: &Store, session: &Session) -> Result<Money, LedgerFault> {
     let key = TallyKey::of_session(&session.id, session.budget.currency());
     let ever = tally::used(conn, key.as_str(), None)?;
     Ok(Money::new(session.budget.currency(), ever.atto))
 }
 
 /// The newest session of this name.
-pub(super) fn named(conn: &Connection, name: &SessionName) -> Result<Option<Session>, LedgerFault> {
+pub(super) fn named(conn: &Store, name: &SessionName) -> Result<Option<Session>, LedgerFault> {
     first(conn, NEWEST_OF_NAME, name.as_str())
 }
 
-fn insert(conn: &Connection, session: &Session) -> Result<(), LedgerFault> {
-    conn.prepare_cached(
+fn insert(conn: &Store, session: &Session) -> Result<(), LedgerFault> {
+    conn.execute(
         "INSERT INTO session (id, name, currency, budget, created_s, expires_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?
-    .execute(params![
-        session.id.as_str(),
-        session.name.as_str(),
-        session.budget.currency().letters(),
-        wide(session.budget.atto()),
-        to_sql(session.created_s)?,
-        to_sql(session.expires_s)?,
-    ])?;
+        bound![
+            session.id.as_str(),
+            session.name.as_str(),
+            session.budget.currency().letters(),
+            wide(session.budget.atto()),
+            to_sql(session.created_s)?,
+            to_sql(session.expires_s)?,
+        ],
+    )?;
     Ok(())
 }
 
 /// Writes a session's mandate down, for good.
-fn give(conn: &Connection, session: &SessionId, mandate: &Mandate) -> Result<(), LedgerFault> {
+fn give(conn: &Store, session: &SessionId, mandate: &Mandate) -> Result<(), LedgerFault> {
     let text = serde_json::to_string(mandate).map_err(|fault| LedgerFault::Rule { detail: fault.to_string() })?;
-    conn.prepare_cached("INSERT INTO mandate (session, mandate) VALUES (?1, ?2)")?
-        .execute(params![session.as_str(), text])?;
+    conn.execute("INSERT INTO mandate (session, mandate) VALUES (?1, ?2)", bound![session.as_str(), text])?;
     Ok(())
 }
 
 /// The digest of everything that a person allowed with a session, as it is stored, its mandate included. It goes into
 /// the event of the opening, so that the log's chain also covers the row.
-pub(super) fn fact(conn: &Connection, id: &SessionId) -> Result<Digest, LedgerFault> {
-    let parts: [String; 6] = conn.prepare_cached(FACT)?.query_row([id.as_str()], |row| {
+pub(super) fn fact(conn: &Store, id: &SessionId) -> Result<Digest, LedgerFault> {
+    let parts: [String; 6] = conn.one(FACT, bound![id.as_str()], |row| {
         Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?])
     })?;
     let [name, currency, budget, created_s, expires_s, mandate] = parts.each_ref().map(String::as_bytes);
@@ -231,7 +230,7 @@ fn in_words(mandate: &Mandate) -> String {
 
 /// Closes every session that nobody closed.
 pub(super) fn close_every(tx: &Tx<'_>, why: &str) -> Result<(), LedgerFault> {
-    query::every(tx.conn, EVERY_OPEN, [], read)?.iter().try_for_each(|session| close(tx, session, why))
+    tx.conn.every(EVERY_OPEN, bound![], read)?.iter().try_for_each(|session| close(tx, session, why))
 }
 
 /// Closes an open session, with the reason in the log; what it set aside stays counted.
@@ -239,22 +238,19 @@ pub(super) fn close(tx: &Tx<'_>, session: &Session, why: &str) -> Result<(), Led
     // A person who confirmed an earlier clock may close what was opened in the mistaken future.
     let closed_s = tx.now_s.max(session.created_s);
     tx.conn
-        .prepare_cached("UPDATE session SET closed_s = ?1 WHERE id = ?2")?
-        .execute(params![to_sql(closed_s)?, session.id.as_str()])?;
+        .execute("UPDATE session SET closed_s = ?1 WHERE id = ?2", bound![to_sql(closed_s)?, session.id.as_str()])?;
     approval::session_closed(tx, &session.id)?;
     let told = format!("session `{}`: {why}", session.name);
     tx.event(&Event::new(EventKind::SessionClosed, told).session(&session.id))
 }
 
-fn first(conn: &Connection, sql: &str, key: &str) -> Result<Option<Session>, LedgerFault> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query([key])?;
-    rows.next()?.map(read).transpose()
+fn first(conn: &Store, sql: &str, key: &str) -> Result<Option<Session>, LedgerFault> {
+    conn.first(sql, bound![key], read)
 }
 
 fn read(row: &Row<'_>) -> Result<Session, LedgerFault> {
     let unreadable = || LedgerFault::Unreadable { what: "session" };
-    let text = |column| row.get::<_, String>(column);
+    let text = |column| row.get::<String>(column);
     let currency = text(2)?.parse().map_err(|_fault| unreadable())?;
     Ok(Session {
         id: text(0)?.parse().map_err(|_fault| unreadable())?,
@@ -262,8 +258,8 @@ fn read(row: &Row<'_>) -> Result<Session, LedgerFault> {
         budget: Money::new(currency, narrow(&text(3)?)?),
         created_s: from_sql(row.get(4)?)?,
         expires_s: from_sql(row.get(5)?)?,
-        closed: row.get::<_, Option<i64>>(6)?.is_some(),
-        mandate: row.get::<_, Option<String>>(7)?.as_deref().map(mandate_of).transpose()?,
+        closed: row.get::<Option<i64>>(6)?.is_some(),
+        mandate: row.get::<Option<String>>(7)?.as_deref().map(mandate_of).transpose()?,
     })
 }
 

@@ -1,7 +1,6 @@
 //! What time does to payments: an authorization that ran out is presumed spent. Must never free counted money.
 
 use bursar_policy::quantity::Moment;
-use rusqlite::params;
 
 use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
@@ -9,6 +8,7 @@ use super::number::to_sql;
 use super::refused::Minute;
 use super::rows::{self, Payment};
 use super::states::{EXPIRY_MARGIN_S, RowState};
+use super::store::bound;
 use super::writer::{Answer, Tx};
 use super::{Ledger, approval, handle, overdue, prove, tally};
 use crate::failpoint;
@@ -39,7 +39,7 @@ impl Ledger {
 pub(super) fn due(tx: &Tx<'_>) -> Result<usize, LedgerFault> {
     approval::due(tx)?;
     let until_s = to_sql(tx.now_s.saturating_sub(EXPIRY_MARGIN_S))?;
-    let found = rows::list(tx.conn, rows::DUE, [until_s])?;
+    let found = rows::list(tx.conn, rows::DUE, bound![until_s])?;
     for payment in &found {
         presume_spent(tx, payment, format!("no proof came before {}", Moment(payment.valid_before)))?;
     }
@@ -71,9 +71,10 @@ pub(super) fn void(tx: &Tx<'_>, payment: &Payment, why: &str) -> Result<(), Ledg
 
 /// Sets a final state.
 pub(super) fn end(tx: &Tx<'_>, payment: &Payment, state: RowState, at_s: u64) -> Result<(), LedgerFault> {
-    tx.conn
-        .prepare_cached("UPDATE payment SET state = ?1, ended_s = ?2, updated_s = ?3 WHERE id = ?4")?
-        .execute(params![state.word(), to_sql(at_s)?, to_sql(tx.now_s)?, payment.id.as_str()])?;
+    tx.conn.execute(
+        "UPDATE payment SET state = ?1, ended_s = ?2, updated_s = ?3 WHERE id = ?4",
+        bound![state.word(), to_sql(at_s)?, to_sql(tx.now_s)?, payment.id.as_str()],
+    )?;
     Ok(())
 }
 

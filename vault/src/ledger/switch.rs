@@ -26,7 +26,7 @@ impl Ledger {
         self.writer.ask(move |tx| {
             meta::set_frozen(tx.conn, Some(&reason))?;
             tx.event(&Event::new(EventKind::Frozen, reason))?;
-            Ok(Answer::AfterCommit(()))
+            Ok(Answer::Durable(()))
         })
     }
 
@@ -42,7 +42,7 @@ impl Ledger {
             }
             meta::set_frozen(tx.conn, None)?;
             tx.event(&Event::new(EventKind::Thawed, "a person allowed spending again"))?;
-            Ok(Answer::AfterCommit(()))
+            Ok(Answer::Durable(()))
         })
     }
 
@@ -75,7 +75,7 @@ impl Ledger {
             None => {
                 meta::bind_key(tx.conn, address)?;
                 tx.event(&Event::new(EventKind::KeyBound, address.to_string()))?;
-                Ok(Answer::AfterCommit(()))
+                Ok(Answer::Durable(()))
             }
         })
     }

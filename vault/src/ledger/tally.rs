@@ -7,11 +7,11 @@
 use bursar_policy::errand::SessionId;
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::{Currency, Money};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::returned;
+use super::store::{Store, bound};
 
 /// What a key adds up to within a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ const SPEND: &str = "INSERT INTO spent (key, seq, at_s, payment, total) VALUES (
 
 /// What `key` adds up to: everything pending, and what was spent from the second `since_s` on, or ever, less what of
 /// that is proved not to have moved. What was spent in a future that a mistaken clock made up counts.
-pub(super) fn used(conn: &Connection, key: &str, since_s: Option<u64>) -> Result<Used, LedgerFault> {
+pub(super) fn used(conn: &Store, key: &str, since_s: Option<u64>) -> Result<Used, LedgerFault> {
     let tally = read(conn, key)?;
     let mut spent = tally.spent;
     let mut returned = returned::sum(conn, key, None)?;
@@ -70,55 +70,46 @@ pub(super) fn without(used: Used, key: &str, own: Option<&PaymentFacts>) -> Resu
 }
 
 /// Counts one more pending payment under every key of `facts`.
-pub(super) fn set_aside(conn: &Connection, facts: &PaymentFacts) -> Result<(), LedgerFault> {
+pub(super) fn set_aside(conn: &Store, facts: &PaymentFacts) -> Result<(), LedgerFault> {
     each(conn, facts, |tally, one| Ok(Tally { pending: plus(tally.pending, one)?, ..tally }))
 }
 
 /// Takes a pending payment that provably did not move out of every total.
-pub(super) fn release(conn: &Connection, facts: &PaymentFacts) -> Result<(), LedgerFault> {
+pub(super) fn release(conn: &Store, facts: &PaymentFacts) -> Result<(), LedgerFault> {
     each(conn, facts, |tally, one| Ok(Tally { pending: less(tally.pending, one)?, ..tally }))
 }
 
 /// Moves a pending payment to what was spent, at `at_s` or at the last such entry's time if that is later.
-pub(super) fn spend(conn: &Connection, facts: &PaymentFacts, at_s: u64, payment: &str) -> Result<(), LedgerFault> {
+pub(super) fn spend(conn: &Store, facts: &PaymentFacts, at_s: u64, payment: &str) -> Result<(), LedgerFault> {
     for key in facts.keys() {
         let key = key.as_str();
         let (tally, one) = (read(conn, key)?, one(key, facts));
         let spent = plus(tally.spent, one)?;
         let spent_last_s = at_s.max(tally.spent_last_s);
         write(conn, key, &Tally { pending: less(tally.pending, one)?, spent, spent_last_s })?;
-        let entry = params![key, to_sql(spent.count)?, to_sql(spent_last_s)?, payment, wide(spent.atto)];
-        conn.prepare_cached(SPEND)?.execute(entry)?;
+        let (seq, at_s) = (to_sql(spent.count)?, to_sql(spent_last_s)?);
+        conn.execute(SPEND, bound![key, seq, at_s, payment, wide(spent.atto)])?;
     }
     Ok(())
 }
 
 /// Counts one more under a key that counts only.
-pub(super) fn one_more(conn: &Connection, key: &str) -> Result<(), LedgerFault> {
+pub(super) fn one_more(conn: &Store, key: &str) -> Result<(), LedgerFault> {
     let tally = read(conn, key)?;
     write(conn, key, &Tally { pending: plus(tally.pending, ONE)?, ..tally })
 }
 
 /// Counts one less under a key that counts only.
-pub(super) fn one_less(conn: &Connection, key: &str) -> Result<(), LedgerFault> {
+pub(super) fn one_less(conn: &Store, key: &str) -> Result<(), LedgerFault> {
     let tally = read(conn, key)?;
     write(conn, key, &Tally { pending: less(tally.pending, ONE)?, ..tally })
 }
 
 /// The sums of `key`; nothing for a key that was never used.
-pub(super) fn read(conn: &Connection, key: &str) -> Result<Tally, LedgerFault> {
-    let found = conn
-        .prepare_cached(TALLY)?
-        .query_row([key], |row| {
-            Ok((
-                row.get::<_, String>(0)?,
-                row.get::<_, i64>(1)?,
-                row.get::<_, String>(2)?,
-                row.get::<_, i64>(3)?,
-                row.get::<_, i64>(4)?,
-            ))
-        })
-        .optional()?;
+pub(super) fn read(conn: &Store, key: &str) -> Result<Tally, LedgerFault> {
+    let found = conn.first(TALLY, bound![key], |row| {
+        Ok((row.get::<String>(0)?, row.get::<i64>(1)?, row.get::<String>(2)?, row.get::<i64>(3)?, row.get::<i64>(4)?))
+    })?;
     let Some((pending, pending_count, spent, spent_count, last)) = found else {
         return Ok(Tally::default());
     };
@@ -150,18 +141,16 @@ fn less(a: Used, b: Used) -> Result<Used, LedgerFault> {
     Ok(Used { atto, count })
 }
 
-fn spent_by(conn: &Connection, key: &str, until_s: u64) -> Result<Used, LedgerFault> {
-    let found = conn
-        .prepare_cached(SPENT_BEFORE)?
-        .query_row(params![key, to_sql(until_s)?], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
-        .optional()?;
+fn spent_by(conn: &Store, key: &str, until_s: u64) -> Result<Used, LedgerFault> {
+    let found =
+        conn.first(SPENT_BEFORE, bound![key, to_sql(until_s)?], |row| Ok((row.get::<String>(0)?, row.get::<i64>(1)?)))?;
     match found {
         None => Ok(Used::default()),
         Some((total, count)) => Ok(Used { atto: narrow(&total)?, count: from_sql(count)? }),
     }
 }
 
-fn each<F>(conn: &Connection, facts: &PaymentFacts, change: F) -> Result<(), LedgerFault>
+fn each<F>(conn: &Store, facts: &PaymentFacts, change: F) -> Result<(), LedgerFault>
 where
     F: Fn(Tally, Used) -> Result<Tally, LedgerFault>,
 {
@@ -173,46 +162,44 @@ where
     Ok(())
 }
 
-fn write(conn: &Connection, key: &str, tally: &Tally) -> Result<(), LedgerFault> {
-    conn.prepare_cached(WRITE)?.execute(params![
-        key,
-        wide(tally.pending.atto),
-        to_sql(tally.pending.count)?,
-        wide(tally.spent.atto),
-        to_sql(tally.spent.count)?,
-        to_sql(tally.spent_last_s)?,
-    ])?;
+fn write(conn: &Store, key: &str, tally: &Tally) -> Result<(), LedgerFault> {
+    conn.execute(
+        WRITE,
+        bound![
+            key,
+            wide(tally.pending.atto),
+            to_sql(tally.pending.count)?,
+            wide(tally.spent.atto),
+            to_sql(tally.spent.count)?,
+            to_sql(tally.spent_last_s)?,
+        ],
+    )?;
     Ok(())
 }
 
 pub(super) const PENDING: &str = "SELECT key, pending, pending_count FROM tally WHERE key > 'all|' AND key < 'all}'";
 
 /// What is pending of every session, one entry a currency that has any.
-pub(super) fn pending(conn: &Connection) -> Result<Vec<Money>, LedgerFault> {
-    let mut statement = conn.prepare_cached(PENDING)?;
-    let mut rows = statement.query([])?;
+pub(super) fn pending(conn: &Store) -> Result<Vec<Money>, LedgerFault> {
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (key, atto) = (row.get::<_, String>(0)?, narrow(&row.get::<_, String>(1)?)?);
+    conn.each(PENDING, bound![], |row| {
+        let (key, atto) = (row.get::<String>(0)?, narrow(&row.get::<String>(1)?)?);
         let currency = key.strip_prefix("all|").and_then(|currency| currency.parse().ok());
         if let Some(currency) = currency.filter(|_currency| atto != 0) {
             found.push(Money::new(currency, atto));
         }
-    }
+        Ok(())
+    })?;
     Ok(found)
 }
 
 /// Money in the pending payments of one session; a session has one currency.
-pub(super) fn pending_of_session(
-    conn: &Connection,
-    id: &SessionId,
-    currency: Currency,
-) -> Result<Vec<Money>, LedgerFault> {
+pub(super) fn pending_of_session(conn: &Store, id: &SessionId, currency: Currency) -> Result<Vec<Money>, LedgerFault> {
     let pending = read(conn, &format!("session|{id}|{currency}"))?.pending.atto;
     Ok(if pending == 0 { Vec::new() } else { vec![Money::new(currency, pending)] })
 }
 
 /// How many payments are pending, of every session and currency.
-pub(super) fn pending_count(conn: &Connection) -> Result<u64, LedgerFault> {
+pub(super) fn pending_count(conn: &Store) -> Result<u64, LedgerFault> {
     Ok(read(conn, "all|*")?.pending.count)
 }

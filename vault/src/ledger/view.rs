@@ -6,13 +6,13 @@ use bursar_policy::errand::{PaymentId, SessionId, SessionName};
 use bursar_policy::limit::Scope;
 use bursar_policy::money::Money;
 use bursar_policy::rules::Rules;
-use rusqlite::{Connection, Row};
 
 use super::fault::LedgerFault;
 use super::number::{from_sql, to_sql};
 use super::rows::Payment;
+use super::store::{Row, Store, bound};
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, breaker, meta, overdue, prove, query, rows, session, standing, tally};
+use super::{Ledger, approval, breaker, meta, overdue, prove, rows, session, standing, tally};
 use crate::protocol::{
     Delivery, LimitView, LogEntry, Lost, Outstanding, PastPayment, PaymentDetail, Proof, Quarantine, RowState,
     SessionView,
@@ -76,8 +76,8 @@ impl Ledger {
         let (session, rules, shared) = (session.cloned(), Arc::clone(rules), Arc::clone(&self.shared));
         self.writer.ask(move |tx| {
             let unresolved = match &session {
-                Some(id) => rows::list(tx.conn, rows::OPEN_OF_SESSION, rusqlite::params![id.as_str(), UNRESOLVED_MAX])?,
-                None => rows::list(tx.conn, rows::OPEN, [UNRESOLVED_MAX])?,
+                Some(id) => rows::list(tx.conn, rows::OPEN_OF_SESSION, bound![id.as_str(), UNRESOLVED_MAX])?,
+                None => rows::list(tx.conn, rows::OPEN, bound![UNRESOLVED_MAX])?,
             };
             let known = match &session {
                 Some(id) => session::by_id(tx.conn, id)?,
@@ -113,14 +113,11 @@ impl Ledger {
         let limit = limit.min(LOG_PAGE_MAX);
         self.writer.ask(move |tx| {
             let found = match after {
-                Some(after) => query::every(
-                    tx.conn,
-                    LOG_AFTER,
-                    [to_sql(after.min(i64::MAX.unsigned_abs()))?, i64::from(limit)],
-                    entry,
-                )?,
+                Some(after) => {
+                    tx.conn.every(LOG_AFTER, bound![to_sql(after.min(i64::MAX.unsigned_abs()))?, limit], entry)?
+                }
                 None => {
-                    let mut newest = query::every(tx.conn, LOG_NEWEST, [limit], entry)?;
+                    let mut newest = tx.conn.every(LOG_NEWEST, bound![limit], entry)?;
                     newest.reverse();
                     newest
                 }
@@ -143,7 +140,7 @@ impl Ledger {
             }
             let after = after.as_ref().map_or("", PaymentId::as_str);
             let mut found = Vec::new();
-            for row in rows::list(tx.conn, rows::AFTER, rusqlite::params![after, limit])? {
+            for row in rows::list(tx.conn, rows::AFTER, bound![after, limit])? {
                 found.push(past(tx.conn, row)?);
             }
             Ok(Answer::AtOnce(found))
@@ -172,7 +169,7 @@ impl Ledger {
                 proof: row.proof,
                 delivery: row.delivery,
                 settlement: row.claim,
-                events: query::every(tx.conn, LOG_OF_PAYMENT, [id.as_str()], entry)?,
+                events: tx.conn.every(LOG_OF_PAYMENT, bound![id.as_str()], entry)?,
             }))
         })
     }
@@ -201,7 +198,7 @@ fn limits(tx: &Tx<'_>, rules: &Rules, session: Option<&SessionId>) -> Result<Vec
     Ok(views)
 }
 
-fn past(conn: &Connection, row: rows::Payment) -> Result<PastPayment, LedgerFault> {
+fn past(conn: &Store, row: rows::Payment) -> Result<PastPayment, LedgerFault> {
     let session = session::by_id(conn, &row.session)?.ok_or(LedgerFault::Unreadable { what: "session" })?;
     Ok(PastPayment {
         unresolved: overdue::is(&row) && !overdue::is_pardoned(conn, &row.id)?,

@@ -4,7 +4,8 @@
 //! Asks that arrive together share one commit (at most 64 of them), each in a savepoint of its own,
 //! so that one that fails takes nothing else along. An ask that only read, or whose writing nobody waits for (an event,
 //! a report), is answered at once; its writing goes to the disk with the next commit, at the latest
-//! 50 ms later. When a commit fails, everyone who waits for it hears so, and the ledger latches.
+//! 50 ms later. What has to outlive the process but not a power cut (a signature) is answered between the commit and the
+//! wait for the disk. When either fails, everyone who waits hears so, and the ledger latches.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,33 +13,36 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use rusqlite::Connection;
-
 use self::engine::Engine;
+use self::journal::Journal;
 use super::events::{self, Event};
 use super::fault::LedgerFault;
 use super::latch::Latch;
 use super::mark::Mark;
-use super::open::LedgerPlace;
+use super::open::{self, LedgerPlace};
 use super::purse::Purse;
+use super::store::Store;
 use crate::clock::LedgerClock;
 
 mod engine;
+mod journal;
 
 /// What a piece of work wants before it is answered.
 #[derive(Debug)]
 pub(super) enum Answer<T> {
     /// Nothing: it read, or wrote what may be lost in a crash.
     AtOnce(T),
-    /// The commit.
+    /// The commit: it outlives the end of this process, and is on the disk at the latest 50 ms later.
     AfterCommit(T),
+    /// The disk: it outlives a power cut.
+    Durable(T),
 }
 
 /// One open transaction, as a piece of work sees it.
 #[derive(Debug)]
 pub(super) struct Tx<'c> {
     /// The connection, inside a savepoint.
-    pub(super) conn: &'c Connection,
+    pub(super) conn: &'c Store,
     /// Ledger time, Unix seconds.
     pub(super) now_s: u64,
     /// Whether the ledger is shut.
@@ -98,20 +102,17 @@ struct Step {
 enum Fate {
     AtOnce,
     AfterCommit,
+    Durable,
     Failed(LedgerFault),
 }
 
 impl Writer {
     /// Starts the thread on an open connection.
-    pub(super) fn start(
-        conn: Connection,
-        place: LedgerPlace,
-        shared: Arc<Shared>,
-        mark: Mark,
-    ) -> Result<Self, LedgerFault> {
+    pub(super) fn start(conn: Store, place: LedgerPlace, shared: Arc<Shared>, mark: Mark) -> Result<Self, LedgerFault> {
         let (orders, inbox) = mpsc::channel();
         let file = place.file.clone();
-        let engine = Engine::new(conn, place, shared, inbox, mark);
+        let journal = Journal::at(open::journal(&place)?);
+        let engine = Engine::new(conn, place, shared, inbox, mark, journal);
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
             .spawn(move || engine.run())
@@ -134,6 +135,7 @@ impl Writer {
             let (value, fate) = match tx.and_then(|tx| unpanicked(|| work(tx))) {
                 Ok(Answer::AtOnce(value)) => (Ok(value), Fate::AtOnce),
                 Ok(Answer::AfterCommit(value)) => (Ok(value), Fate::AfterCommit),
+                Ok(Answer::Durable(value)) => (Ok(value), Fate::Durable),
                 Err(fault) => (Err(fault.clone()), Fate::Failed(fault)),
             };
             let tell: Tell = Box::new(move |committed| {

@@ -1,19 +1,8 @@
 //! Paths come from the account database or a flag, and long ones find a short socket directory.
 
 use super::*;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
-
-#[test]
-fn the_home_is_the_accounts_and_need_not_be_utf_8() {
-    let accounts = b"root:x:0:0:root:/root:/bin/sh\nann:x:1000:1000:,,,:/home/\xffann:/bin/sh\nrel:x:7:7::home:/bin/sh\nshort:x:8\n";
-    assert_eq!(home_of(accounts, 0), Some(PathBuf::from("/root")));
-    assert_eq!(home_of(accounts, 1000), Some(PathBuf::from(OsString::from_vec(b"/home/\xffann".to_vec()))));
-    assert_eq!(home_of(accounts, 7), None, "a relative home is no home");
-    assert_eq!(home_of(accounts, 8), None);
-    assert_eq!(home_of(accounts, 100), None);
-}
 
 #[test]
 fn profile_names_cannot_leave_their_directory() {

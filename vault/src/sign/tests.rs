@@ -67,6 +67,28 @@ fn the_high_s_twin_and_a_foreign_v_do_not_recover() {
     assert_eq!(recover(&digest, &Signature([0; 65])), None);
 }
 
+/// Keys, digests, signatures and bytes that are none: what is written out here and the library's own recovery agree.
+#[test]
+fn recovery_is_the_librarys() {
+    for round in 0_u8..48 {
+        let key = Key::generate().unwrap();
+        let digest = [round.wrapping_mul(37); 32];
+        let (mut pair, right) = key.signing.sign_prehash_recoverable(&digest).unwrap();
+        if round % 3 == 0 {
+            // An r and an s of nobody's choosing; half of all r are no point of the curve.
+            let bytes = [[round | 1; 32], [round.wrapping_add(3) & 0x7f; 32]].concat();
+            pair = k256::ecdsa::Signature::from_slice(&bytes).unwrap();
+        }
+        for parity in [0, 1] {
+            let recovery = k256::ecdsa::RecoveryId::new(parity == 1, false);
+            let theirs = VerifyingKey::recover_from_prehash(&digest, &pair, recovery).ok();
+            assert_eq!(maker_of(&digest, &pair, parity), theirs, "{round} {parity}");
+        }
+        let ours = maker_of(&digest, &pair, u8::from(right.is_y_odd()));
+        assert_eq!(ours == Some(*key.signing.verifying_key()), round % 3 != 0, "{round}");
+    }
+}
+
 #[test]
 fn another_digest_recovers_to_another_account() {
     let made = key().sign_authorization(&authorization(1), &domain()).unwrap();

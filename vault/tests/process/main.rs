@@ -10,6 +10,7 @@ mod doors;
 mod frames;
 mod glue;
 mod home;
+mod large;
 mod mandates;
 mod rights;
 mod second;

@@ -2,7 +2,6 @@
 //! that it holds for an export without the ledger as well.
 
 use bursar_policy::digest::Digest;
-use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
 use crate::audit_key::AuditPublic;
@@ -10,6 +9,7 @@ use crate::ledger::checkpoint::SignedCheckpoint;
 use crate::ledger::events::{self, EventKind, Head, Link};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::number::from_sql;
+use crate::ledger::store::Row;
 
 /// One event with everything that its hash covers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

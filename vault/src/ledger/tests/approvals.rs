@@ -14,6 +14,7 @@ use bursar_policy::terms::Terms;
 use bursar_policy::{Concern, Digest};
 
 use super::world::{CENT, START, World, errand, money, named, rules_with, terms};
+use crate::ledger::store::bound;
 use crate::ledger::{APPROVALS_WAITING_MAX, Claim, Counted, Decided, SessionOpened};
 use crate::protocol::{ApprovalState, ApprovalView};
 
@@ -243,9 +244,8 @@ fn a_question_is_over_in_time_and_so_is_a_yes_and_a_no() {
     world.asks(errand("dear"), 3 * CENT);
     world.ledger().sweep().unwrap();
     let states = world.ledger().writer.ask(|tx| {
-        let mut statement = tx.conn.prepare("SELECT state FROM approval ORDER BY seq")?;
-        let states: Result<Vec<String>, _> = statement.query_map([], |row| row.get(0))?.collect();
-        Ok(crate::ledger::Answer::AtOnce(states?))
+        let states = tx.conn.every("SELECT state FROM approval ORDER BY seq", bound![], |row| row.get::<String>(0))?;
+        Ok(crate::ledger::Answer::AtOnce(states))
     });
     assert_eq!(states.unwrap(), ["expired", "expired", "expired", "waiting"]);
 }

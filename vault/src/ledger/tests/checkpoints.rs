@@ -105,10 +105,11 @@ pub(super) fn rewrite(conn: &Connection, seq: u64, words: &str) {
     use crate::ledger::Logged;
     use crate::ledger::audit::chain::COLUMNS;
     use crate::ledger::events::{Link, link};
+    use crate::ledger::store::Row;
     conn.execute_batch("DROP TRIGGER event_story").unwrap();
     let mut statement = conn.prepare(&format!("SELECT {COLUMNS} FROM event ORDER BY seq")).unwrap();
     let events: Vec<Logged> =
-        statement.query_map([], |row| Ok(Logged::read(row).unwrap())).unwrap().flatten().collect();
+        statement.query_map([], |row| Ok(Logged::read(&Row::Sqlite(row)).unwrap())).unwrap().flatten().collect();
     drop(statement);
     let mut prev = bursar_policy::Digest::of(b"");
     for mut event in events {

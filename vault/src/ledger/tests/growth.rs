@@ -85,7 +85,7 @@ fn every_query_on_the_way_of_a_payment_uses_an_index() {
     let plans = world.ledger().writer.ask(|tx| {
         let mut plans = Vec::new();
         for (sql, bound) in hot() {
-            let mut statement = tx.conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+            let mut statement = tx.conn.file()?.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
             let mut rows = run(&mut statement, &bound)?;
             while let Some(row) = rows.next()? {
                 plans.push((sql, row.get::<_, String>(3)?));
@@ -110,7 +110,7 @@ fn a_cached_query_is_planned_once_however_often_it_is_used() {
         let mut anew = Vec::new();
         for (sql, bound) in hot() {
             for _ in 0..3 {
-                let mut statement = tx.conn.prepare_cached(sql)?;
+                let mut statement = tx.conn.file()?.prepare_cached(sql)?;
                 let mut rows = run(&mut statement, &bound)?;
                 while rows.next()?.is_some() {}
                 drop(rows);
@@ -127,10 +127,10 @@ fn a_cached_query_is_planned_once_however_often_it_is_used() {
 /// Fills the ledger with settled payments up to `count`, with SQL, as if they had been bought one after another.
 fn fill(world: &World, count: i64) {
     let filled = world.ledger().writer.ask(move |tx| {
-        let have: i64 = tx.conn.query_row("SELECT max(seq) FROM payment", [], |row| row.get(0))?;
+        let have: i64 = tx.conn.file()?.query_row("SELECT max(seq) FROM payment", [], |row| row.get(0))?;
         let columns = "session, subject, purchase_id, origin, url, method, body, terms, version, chain, asset,
             symbol, payee, payer, amount, money, currency, valid_after, valid_before, envelope, created_s, updated_s";
-        tx.conn.execute(
+        tx.conn.file()?.execute(
             &format!(
                 "WITH RECURSIVE n (i) AS (SELECT ?1 + 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
                  INSERT INTO payment (seq, id, state, nonce, identity, {columns})
@@ -139,18 +139,18 @@ fn fill(world: &World, count: i64) {
             ),
             params![have, count],
         )?;
-        tx.conn.execute(
+        tx.conn.file()?.execute(
             "UPDATE payment SET state = 'settled', ended_s = ?1 WHERE seq > ?2",
             params![START.cast_signed(), have],
         )?;
         // The second payment is pending, so the n-th entry is the payment after it.
-        tx.conn.execute(
+        tx.conn.file()?.execute(
             "INSERT INTO spent (key, seq, at_s, payment, total)
              SELECT 'all|USD', seq - 1, ?1 + seq, id, printf('%022d%017d', seq, 0)
              FROM payment WHERE seq > ?2 ORDER BY seq",
             params![START.cast_signed(), have],
         )?;
-        tx.conn.execute(
+        tx.conn.file()?.execute(
             "UPDATE tally SET spent = last.total, spent_count = last.seq, spent_last_s = last.at_s
              FROM (SELECT * FROM spent WHERE key = 'all|USD' ORDER BY seq DESC LIMIT 1) AS last WHERE tally.key = 'all|USD'",
             [],
@@ -186,14 +186,14 @@ fn measure(world: &World) -> Vec<(String, i32)> {
     let measured = world.ledger().writer.ask(|tx| {
         let mut each = Vec::new();
         for (sql, bound) in hot() {
-            each.push((sql.to_owned(), steps(tx.conn, sql, &bound)?));
+            each.push((sql.to_owned(), steps(tx.conn.file()?, sql, &bound)?));
         }
         for sql in writes() {
-            tx.conn.execute_batch("SAVEPOINT measured")?;
-            let taken = steps(tx.conn, &sql, &[])?;
+            tx.conn.file()?.execute_batch("SAVEPOINT measured")?;
+            let taken = steps(tx.conn.file()?, &sql, &[])?;
             assert_ne!(tx.conn.changes(), 0, "wrote nothing: {sql}");
             each.push((sql, taken));
-            tx.conn.execute_batch("ROLLBACK TO measured; RELEASE measured")?;
+            tx.conn.file()?.execute_batch("ROLLBACK TO measured; RELEASE measured")?;
         }
         Ok(Answer::AtOnce(each))
     });

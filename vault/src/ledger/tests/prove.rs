@@ -8,6 +8,7 @@ use super::world::{
     CENT, LIFE_S, START, TRANSACTION, World, answer, answered, errand, money, named, rules_with, settled, signature,
     silence,
 };
+use crate::ledger::store::bound;
 use crate::ledger::{Answer, EXPIRY_MARGIN_S, LedgerFault, Moved, RowState, tally};
 use crate::protocol::{ChainOutcome, ChainProof, ChainVerdict, Report};
 
@@ -308,10 +309,8 @@ proptest! {
             .writer
             .ask(|tx| {
                 let sql = "SELECT at_s FROM spent WHERE key = 'all|USD' ORDER BY seq";
-                let mut statement = tx.conn.prepare(sql)?;
-                let times = statement.query_map([], |row| row.get::<_, i64>(0))?;
-                let times: Vec<u64> = times.map(|time| u64::try_from(time.unwrap()).unwrap()).collect();
-                Ok(Answer::AtOnce(times))
+                let times = tx.conn.every(sql, bound![], |row| row.get::<i64>(0))?;
+                Ok(Answer::AtOnce(times.into_iter().map(i64::unsigned_abs).collect::<Vec<u64>>()))
             })
             .unwrap()
             .into_iter()

@@ -9,6 +9,7 @@ use bursar_policy::rules::Rules;
 
 use super::unresolved::{ask, shut};
 use super::world::{LIFE_S, START, World, answered, errand, errand_at, money, rules_with, settled, silence};
+use crate::ledger::store::bound;
 use crate::ledger::{Answer, Claim, EXPIRY_MARGIN_S, LedgerFault, Meant, Reservation};
 use crate::protocol::{Lost, Resumable, Resumed};
 
@@ -195,10 +196,10 @@ fn a_pardon_that_no_person_gave_is_found() {
     let world = world("");
     drop(lose(&world, errand("a"), 0x22));
     let forged = world.ledger().writer.ask(|tx| {
-        tx.conn.execute("INSERT INTO pardon (payment, scope) SELECT id, 'host' FROM payment", [])?;
+        tx.conn.execute("INSERT INTO pardon (payment, scope) SELECT id, 'host' FROM payment", bound![])?;
         let key = "overdue-host|https://api.example.com|*";
-        tx.conn.execute("UPDATE tally SET pending_count = 0 WHERE key = ?1", [key])?;
-        Ok(Answer::AfterCommit(()))
+        tx.conn.execute("UPDATE tally SET pending_count = 0 WHERE key = ?1", bound![key])?;
+        Ok(Answer::Durable(()))
     });
     forged.unwrap();
     let fault = world.ledger().verify().unwrap_err();
@@ -212,9 +213,9 @@ fn a_pardon_for_the_host_is_none_for_the_payee() {
     world.ledger().resume("https://api.example.com", &world.rules).unwrap();
     world.ledger().verify().unwrap();
     let forged = world.ledger().writer.ask(|tx| {
-        tx.conn.execute("INSERT INTO pardon (payment, scope) SELECT id, 'payee' FROM payment", [])?;
-        tx.conn.execute("UPDATE tally SET pending_count = 0 WHERE key GLOB 'overdue-payee|*'", [])?;
-        Ok(Answer::AfterCommit(()))
+        tx.conn.execute("INSERT INTO pardon (payment, scope) SELECT id, 'payee' FROM payment", bound![])?;
+        tx.conn.execute("UPDATE tally SET pending_count = 0 WHERE key LIKE 'overdue-payee|%'", bound![])?;
+        Ok(Answer::Durable(()))
     });
     forged.unwrap();
     let fault = world.ledger().verify().unwrap_err();

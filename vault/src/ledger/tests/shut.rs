@@ -35,8 +35,8 @@ fn a_freeze_stops_new_payments_between_claim_and_count_and_over_a_restart() {
 /// Lets the file grow no further, so that the next commit that needs a page fails.
 fn fill(world: &World) {
     let filled = world.ledger().writer.ask(|tx| {
-        let pages: i64 = tx.conn.query_row("PRAGMA page_count", [], |row| row.get(0))?;
-        tx.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_row| Ok(()))?;
+        let pages: i64 = tx.conn.file()?.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+        tx.conn.file()?.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_row| Ok(()))?;
         Ok(crate::ledger::Answer::AtOnce(()))
     });
     filled.unwrap();
@@ -100,7 +100,7 @@ fn a_file_that_can_no_longer_be_written_latches_in_memory_alone() {
     let mut world = World::new("", "10 USD");
     let exposed = world.authorize(errand("a"), CENT).unwrap();
     let read_only = world.ledger().writer.ask(|tx| {
-        tx.conn.pragma_update(None, "query_only", "ON")?;
+        tx.conn.file()?.pragma_update(None, "query_only", "ON")?;
         Ok(crate::ledger::Answer::AtOnce(()))
     });
     read_only.unwrap();

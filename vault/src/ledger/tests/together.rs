@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use super::world::World;
+use crate::ledger::store::bound;
 use crate::ledger::writer::Tx;
 use crate::ledger::{Answer, Event, EventKind, LedgerFault};
 
@@ -45,10 +46,10 @@ fn one_that_fails_takes_nobody_along() {
     let world = World::new("", "1 USD");
     let good = followed_by(
         &world,
-        |tx| tx.event(&note("good")).map(Answer::AfterCommit),
+        |tx| tx.event(&note("good")).map(Answer::Durable),
         |tx| {
             tx.event(&note("bad"))?;
-            tx.conn.execute("DELETE FROM session", [])?;
+            tx.conn.execute("DELETE FROM session", bound![])?;
             Ok(())
         },
     );
@@ -63,13 +64,13 @@ fn when_the_commit_fails_everyone_who_waits_for_it_hears_so() {
     let world = World::new("", "1 USD");
     let innocent = followed_by(
         &world,
-        |tx| tx.event(&note("innocent")).map(Answer::AfterCommit),
+        |tx| tx.event(&note("innocent")).map(Answer::Durable),
         |tx| {
             // A broken reference that SQLite looks at in the commit and not before.
-            tx.conn.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+            tx.conn.file()?.execute_batch("PRAGMA defer_foreign_keys = ON")?;
             tx.conn.execute(
                 "INSERT INTO purchase (session, purchase_id, subject, bound_s) VALUES ('nobody', 'x', ?1, 0)",
-                ["0".repeat(64)],
+                bound!["0".repeat(64)],
             )?;
             Ok(())
         },
@@ -93,7 +94,7 @@ fn a_stream_of_asks_that_nobody_waits_for_does_not_hold_up_one_that_waits() {
             world.ledger().writer.ask(move |tx| {
                 started.send(()).unwrap();
                 may_go.recv().unwrap();
-                tx.event(&note("waits")).map(Answer::AfterCommit)
+                tx.event(&note("waits")).map(Answer::Durable)
             })
         });
         has_started.recv().unwrap();
@@ -182,7 +183,7 @@ fn a_durable_ask_is_answered_after_the_commit() {
     let world = World::new("", "1 USD");
     let file = world.dir.path().join("ledger.sqlite");
     thread::scope(|scope| {
-        let (asked, free) = then_busy(scope, &world, |tx| tx.event(&note("durable")).map(Answer::AfterCommit));
+        let (asked, free) = then_busy(scope, &world, |tx| tx.event(&note("durable")).map(Answer::Durable));
         assert_eq!(committed(&file), 0);
         assert!(!asked.is_finished(), "answered before the commit");
         drop(free);

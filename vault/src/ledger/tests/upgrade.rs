@@ -48,7 +48,7 @@ fn version_1_opens_and_balances_and_its_lost_payment_counts() {
         assert_eq!(overdue.unwrap(), 1);
         let familiar = ledger.writer.ask(|tx| {
             let count = "SELECT count(*) FROM familiar WHERE origin = 'https://api.example.com'";
-            Ok(crate::ledger::Answer::AtOnce(tx.conn.query_row(count, [], |row| row.get::<_, u32>(0))?))
+            Ok(crate::ledger::Answer::AtOnce(tx.conn.file()?.query_row(count, [], |row| row.get::<_, u32>(0))?))
         });
         assert_eq!(familiar.unwrap(), 3);
     }
@@ -90,8 +90,37 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
     ledger.verify().unwrap();
 }
 
-/// Takes away what version 4 added.
+/// Takes away what version 5 added.
+fn as_version_4_left_it(file: &Path) {
+    let later = "DROP INDEX event_session; DROP INDEX event_freeze; PRAGMA user_version = 4";
+    Connection::open(file).unwrap().execute_batch(later).unwrap();
+}
+
+#[test]
+fn version_4_opens_and_balances_and_its_rows_are_as_they_were() {
+    let mut world = World::new("", "1 USD");
+    world.buy(errand("a"), CENT);
+    drop(world.authorize(errand("b"), CENT).unwrap());
+    world.close();
+    let file = place(world.dir.path()).file;
+    as_version_4_left_it(&file);
+    let rows = || -> Vec<(String, String)> {
+        let conn = Connection::open(&file).unwrap();
+        let mut statement = conn.prepare("SELECT id, updated_s || state FROM payment ORDER BY seq").unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let before = rows();
+    for _opening in 0..2 {
+        world.reopen();
+        assert_eq!(world.ledger().verify().unwrap().payments, 2);
+    }
+    assert_eq!(rows(), before);
+}
+
+/// Takes away what version 4 added, and what came later.
 fn as_version_3_left_it(file: &Path) {
+    as_version_4_left_it(file);
     let later = "DROP TRIGGER payment_held_ends; DROP TABLE handle; DROP TRIGGER payment_lapses; DROP TABLE proof;
         DROP TABLE returned; DROP TABLE unproved; DROP TABLE audit; PRAGMA user_version = 3";
     Connection::open(file).unwrap().execute_batch(later).unwrap();

@@ -1,46 +1,58 @@
-//! The thread behind the writer: opens a transaction when asked, commits it, latches when it cannot. Must never keep an
-//! answer that is due, nor give one that is not.
+//! The thread behind the writer: opens a transaction when asked, commits it, brings it to the disk, latches when it
+//! cannot. Must never keep an answer that is due, nor give one that is not.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
-
+use super::journal::Journal;
 use super::{Fate, Order, Shared, Step, Tell, Tx, Work};
 use crate::clock::{Confirmed, Trust};
 use crate::ledger::audit::chain::Kept;
 use crate::ledger::events::{self, Event, EventKind, Head};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::mark::Mark;
-use crate::ledger::open::{self, LedgerPlace};
+use crate::ledger::open::{self, LedgerPlace, Pages};
+use crate::ledger::store::Store;
 use crate::ledger::{approval, audit, handle, meta, session};
 
 /// The most asks in one transaction that somebody waits for: a stream of others does not put its commit off.
 const BATCH_MAX: usize = 64;
 
 /// How long a write that nobody waits for may stay off the disk, in milliseconds.
-const LAZY_COMMIT_MS: u64 = 50;
+const LAZY_MS: u64 = 50;
 
 /// The thread's own side.
 pub(super) struct Engine {
     place: LedgerPlace,
     /// `None` after a fault that left no usable connection; only a recheck makes another.
-    conn: Option<Connection>,
+    conn: Option<Store>,
     shared: Arc<Shared>,
     inbox: Receiver<Order>,
-    waiting: Vec<Tell>,
+    journal: Journal,
     open: Option<Open>,
+    /// Who is told when the open transaction is committed.
+    to_commit: Vec<Tell>,
+    /// Who is told when it is on the disk as well.
+    to_disk: Vec<Tell>,
+    unsynced: Option<Unsynced>,
     mark: Mark,
 }
 
 /// The transaction that is open.
 struct Open {
     asks: usize,
-    commit_by: Option<Instant>,
+    on_disk_by: Option<Instant>,
     changes_before: u64,
     /// Something must reach the disk although no statement has changed anything yet.
     must_write: bool,
+}
+
+/// What is committed and perhaps not on the disk.
+struct Unsynced {
+    /// `None` where it is too late for any time.
+    by: Option<Instant>,
+    head: Head,
 }
 
 enum Next {
@@ -51,13 +63,25 @@ enum Next {
 
 impl Engine {
     pub(super) const fn new(
-        conn: Connection,
+        conn: Store,
         place: LedgerPlace,
         shared: Arc<Shared>,
         inbox: Receiver<Order>,
         mark: Mark,
+        journal: Journal,
     ) -> Self {
-        Self { place, conn: Some(conn), shared, inbox, waiting: Vec::new(), open: None, mark }
+        Self {
+            place,
+            conn: Some(conn),
+            shared,
+            inbox,
+            journal,
+            open: None,
+            to_commit: Vec::new(),
+            to_disk: Vec::new(),
+            unsynced: None,
+            mark,
+        }
     }
 
     /// Works until it is told to end, or nobody is left who could ask.
@@ -67,36 +91,37 @@ impl Engine {
                 Next::Order(Order::Work(work)) => self.work(work),
                 Next::Order(Order::Recheck(tell)) => {
                     self.commit();
+                    self.sync();
                     let verdict = self.recheck();
                     tell(verdict);
                 }
-                Next::Commit => self.commit(),
+                Next::Commit => self.settle(),
                 Next::Order(Order::Close) | Next::End => break,
             }
             let full = self.open.as_ref().is_some_and(|open| BATCH_MAX <= open.asks);
-            if full && !self.waiting.is_empty() {
-                self.commit();
+            if full && self.is_waited_for() {
+                self.settle();
             }
         }
         self.commit();
-        if let Some(Err((_conn, fault))) = self.conn.take().map(Connection::close) {
+        self.sync();
+        if let Some(Err(fault)) = self.conn.take().map(Store::close) {
             tracing::warn!(%fault, "the ledger did not close in order");
         }
     }
 
-    /// The next order; or `Commit` when nothing more is there that could share the open transaction.
+    /// The next order; or `Commit` when nothing more is there that could share the open transaction, or what is not on the
+    /// disk has to go there.
     fn next(&self) -> Next {
-        let Some(open) = &self.open else {
-            return self.inbox.recv().map_or(Next::End, Next::Order);
-        };
-        let idle = self.waiting.is_empty() && self.is_dirty(open);
-        let found = match open.commit_by.filter(|_by| idle) {
-            Some(by) => match by.saturating_duration_since(Instant::now()) {
+        let idle = !self.is_waited_for() && self.open.as_ref().is_none_or(|open| self.is_dirty(open));
+        let found = match (idle, self.on_disk_by()) {
+            (true, Some(by)) => match by.saturating_duration_since(Instant::now()) {
                 // Not even what is there already: under a steady stream something always is.
                 Duration::ZERO => Err(RecvTimeoutError::Timeout),
                 left => self.inbox.recv_timeout(left),
             },
-            None => self.inbox.try_recv().map_err(|fault| match fault {
+            (true, None) if self.open.is_none() => self.inbox.recv().map_err(|_closed| RecvTimeoutError::Disconnected),
+            _ => self.inbox.try_recv().map_err(|fault| match fault {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             }),
@@ -108,8 +133,20 @@ impl Engine {
         }
     }
 
+    /// Whether anybody waits for the open transaction.
+    const fn is_waited_for(&self) -> bool {
+        !self.to_commit.is_empty() || !self.to_disk.is_empty()
+    }
+
+    /// When what was written has to be on the disk; `None` while everything is.
+    fn on_disk_by(&self) -> Option<Instant> {
+        let committed = self.unsynced.as_ref().and_then(|unsynced| unsynced.by);
+        // What is committed already is older than what is not.
+        committed.or_else(|| self.open.as_ref().and_then(|open| open.on_disk_by))
+    }
+
     fn is_dirty(&self, open: &Open) -> bool {
-        open.must_write || self.conn.as_ref().is_some_and(|conn| conn.total_changes() != open.changes_before)
+        open.must_write || self.conn.as_ref().is_some_and(|conn| conn.changes() != open.changes_before)
     }
 
     fn work(&mut self, work: Work) {
@@ -137,7 +174,8 @@ impl Engine {
         let tx = Tx { conn, now_s: reading.now_s, latched, purse: &self.shared.purse };
         match do_one(conn, &tx, work) {
             Ok(Step { tell, fate: Fate::AtOnce }) => tell(Ok(())),
-            Ok(Step { tell, fate: Fate::AfterCommit }) => self.waiting.push(tell),
+            Ok(Step { tell, fate: Fate::AfterCommit }) => self.to_commit.push(tell),
+            Ok(Step { tell, fate: Fate::Durable }) => self.to_disk.push(tell),
             Ok(Step { tell, fate: Fate::Failed(fault) }) => {
                 // Whoever hears of the fault finds the latch shut already.
                 if fault.latches() {
@@ -153,42 +191,65 @@ impl Engine {
         let (Some(conn), None) = (&self.conn, &self.open) else {
             return Ok(());
         };
-        let begun = conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([]));
-        if let Err(fault) = begun {
+        if let Err(fault) = conn.begin() {
             // A file that cannot be written can still be read, and what was bought already is still to be told.
             if self.shared.latch.reason().is_none() {
-                return Err(fault.into());
+                return Err(fault);
             }
-            conn.prepare_cached("BEGIN")?.execute([])?;
+            conn.begin_to_look()?;
         }
         self.open = Some(Open {
             asks: 0,
-            commit_by: Instant::now().checked_add(Duration::from_millis(LAZY_COMMIT_MS)),
-            changes_before: conn.total_changes(),
+            on_disk_by: Instant::now().checked_add(Duration::from_millis(LAZY_MS)),
+            changes_before: conn.changes(),
             must_write: false,
         });
         Ok(())
     }
 
-    /// Commits what is open and tells everyone who waited.
+    /// Commits what is open, and waits for the disk where somebody waits for it or it is time.
+    fn settle(&mut self) {
+        self.commit();
+        let is_time = self.unsynced.as_ref().is_some_and(|unsynced| unsynced.by.is_none_or(|by| by <= Instant::now()));
+        if is_time || !self.to_disk.is_empty() {
+            self.sync();
+        }
+    }
+
+    /// Commits what is open and tells everyone who waited for that.
     fn commit(&mut self) {
         let (Some(open), Some(conn)) = (&self.open, &self.conn) else {
             return;
         };
         let dirty = self.is_dirty(open);
         let sealed = if dirty { seal(conn, &self.shared).map(Some) } else { Ok(None) };
-        match sealed.and_then(|head| commit(conn).map(|()| head)) {
+        match sealed.and_then(|head| conn.commit().map(|()| head)) {
             Err(fault) => self.fail(&fault),
             Ok(head) => {
-                self.open = None;
                 if let Some(head) = head {
                     self.shared.latch.mark_written();
-                    self.mark.passed(&head);
+                    let by = self.on_disk_by();
+                    self.unsynced = Some(Unsynced { by, head });
                 }
-                for tell in self.waiting.drain(..) {
+                self.open = None;
+                for tell in self.to_commit.drain(..) {
                     tell(Ok(()));
                 }
             }
+        }
+    }
+
+    /// Waits until everything that is committed is on the disk, and tells everyone who waited for that.
+    fn sync(&mut self) {
+        if let (Some(Unsynced { head, .. }), Some(conn)) = (&self.unsynced, &self.conn) {
+            if let Err(fault) = self.journal.sync(conn) {
+                return self.fail(&fault);
+            }
+            self.mark.passed(head);
+        }
+        self.unsynced = None;
+        for tell in self.to_disk.drain(..) {
+            tell(Ok(()));
         }
     }
 
@@ -196,25 +257,29 @@ impl Engine {
     fn fail(&mut self, fault: &LedgerFault) {
         self.shared.latch.shut(fault.to_string());
         self.open = None;
-        let broken =
-            self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit() && conn.execute_batch("ROLLBACK").is_err());
-        if broken {
+        if self.conn.as_ref().is_some_and(|conn| !conn.give_up()) {
             self.conn = None;
         }
-        for tell in self.waiting.drain(..) {
+        for tell in self.to_commit.drain(..).chain(self.to_disk.drain(..)) {
             tell(Err(fault.clone()));
         }
         // Best effort: the latch in memory holds whatever the disk says.
         let written = self.begin().and_then(|()| match &self.conn {
-            Some(conn) => seal(conn, &self.shared).and_then(|_head| commit(conn)),
+            Some(conn) => {
+                seal(conn, &self.shared)?;
+                conn.commit()?;
+                self.journal.sync(conn)
+            }
             None => Ok(()),
         });
         self.open = None;
+        // What could not be brought to the disk stays so for whoever asks next, but is not tried again by itself.
+        self.unsynced = self.unsynced.take().filter(|_| written.is_err()).map(|left| Unsynced { by: None, ..left });
         match (written, &self.conn) {
             (Ok(()), Some(_)) => self.shared.latch.mark_written(),
             (Err(again), Some(conn)) => {
                 tracing::error!(fault = %again, "the latch could not be written down");
-                if !conn.is_autocommit() && conn.execute_batch("ROLLBACK").is_err() {
+                if !conn.give_up() {
                     self.conn = None;
                 }
             }
@@ -226,13 +291,15 @@ impl Engine {
         // A connection that saw a fault may remember things that are no longer so.
         self.conn = None;
         self.open = None;
-        let conn = open::open(&self.place)?;
+        self.unsynced = None;
+        self.journal.forget();
+        let conn = open::open(&self.place, Pages::All)?;
         let checked = audit::everything(&conn, Kept::default(), &mut |_progress| ());
         let conn = self.conn.insert(conn);
         checked?;
         let jumped = self.shared.clock.read().trust != Trust::Steady;
         let confirmed = self.shared.clock.confirm().ok_or(LedgerFault::NoClock)?;
-        let transaction = conn.unchecked_transaction()?;
+        let transaction = conn.transaction()?;
         if let Some(set_back) = self.mark.set_back() {
             // What was paid out of sessions since, and for handles, is not known: a person opens new ones, knowing that.
             let now_s = self.shared.clock.read().now_s;
@@ -242,13 +309,14 @@ impl Engine {
         }
         let head = unlatch(&transaction, &self.shared, Some(confirmed).filter(|_confirmed| jumped))?;
         transaction.commit()?;
+        self.journal.sync(conn)?;
         self.mark.accept(&head);
         self.shared.latch.open();
         Ok(())
     }
 }
 
-fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> Result<Head, LedgerFault> {
+fn unlatch(conn: &Store, shared: &Shared, confirmed: Option<Confirmed>) -> Result<Head, LedgerFault> {
     let now_s = shared.clock.read().now_s;
     if let Some(reason) = shared.latch.reason() {
         events::append(conn, now_s, &Event::new(EventKind::Unlatched, format!("it was shut because {reason}")))?;
@@ -266,14 +334,9 @@ fn unlatch(conn: &Connection, shared: &Shared, confirmed: Option<Confirmed>) -> 
     meta::stamp(conn, &shared.clock.memory())
 }
 
-fn commit(conn: &Connection) -> Result<(), LedgerFault> {
-    conn.prepare_cached("COMMIT")?.execute([])?;
-    Ok(())
-}
-
 /// What goes into every commit that writes: the time, the end of the log, and a latch that the disk does not know yet.
 /// Where the log ends then.
-fn seal(conn: &Connection, shared: &Shared) -> Result<Head, LedgerFault> {
+fn seal(conn: &Store, shared: &Shared) -> Result<Head, LedgerFault> {
     if let Some(reason) = shared.latch.unwritten() {
         meta::set_latched(conn, Some(&reason))?;
         events::append(conn, shared.clock.read().now_s, &Event::new(EventKind::Latched, reason))?;
@@ -282,16 +345,13 @@ fn seal(conn: &Connection, shared: &Shared) -> Result<Head, LedgerFault> {
 }
 
 /// Does one piece of work in a savepoint.
-fn do_one(conn: &Connection, tx: &Tx<'_>, work: Work) -> Result<Step, LedgerFault> {
-    conn.prepare_cached("SAVEPOINT ask")?.execute([])?;
+fn do_one(conn: &Store, tx: &Tx<'_>, work: Work) -> Result<Step, LedgerFault> {
+    conn.begin_part()?;
     let step = work(Ok(tx));
-    if matches!(step.fate, Fate::Failed(_)) {
-        if !conn.is_autocommit() {
-            conn.prepare_cached("ROLLBACK TO ask")?.execute([])?;
-            conn.prepare_cached("RELEASE ask")?.execute([])?;
-        }
-    } else {
-        conn.prepare_cached("RELEASE ask")?.execute([])?;
+    if !matches!(step.fate, Fate::Failed(_)) {
+        conn.end_part()?;
+    } else if conn.is_in_transaction() {
+        conn.undo_part()?;
     }
     Ok(step)
 }

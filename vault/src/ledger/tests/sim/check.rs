@@ -90,7 +90,7 @@ impl Life {
 
     fn rows(&self, from: i64) -> Vec<Told> {
         let read = self.ledger().writer.ask(move |tx| {
-            let mut statement = tx.conn.prepare_cached(
+            let mut statement = tx.conn.file()?.prepare_cached(
                 "SELECT id, state, nonce, signature, valid_before, ended_s FROM payment WHERE ?1 < seq ORDER BY seq",
             )?;
             let rows = statement.query_map([from], |row| {
@@ -112,7 +112,7 @@ impl Life {
 
     fn states(&self) -> BTreeMap<String, i64> {
         let read = self.ledger().writer.ask(|tx| {
-            let mut statement = tx.conn.prepare("SELECT state, count(*) FROM payment GROUP BY state")?;
+            let mut statement = tx.conn.file()?.prepare("SELECT state, count(*) FROM payment GROUP BY state")?;
             let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(Answer::AtOnce(rows.collect::<Result<BTreeMap<_, _>, _>>()?))
         });

@@ -366,8 +366,8 @@ impl Life {
 
     pub(super) fn room(&self, pages: &'static str) {
         let made = self.ledger().writer.ask(move |tx| {
-            let pages: i64 = tx.conn.query_row(&format!("SELECT {pages}"), [], |row| row.get(0))?;
-            tx.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_row| Ok(()))?;
+            let pages: i64 = tx.conn.file()?.query_row(&format!("SELECT {pages}"), [], |row| row.get(0))?;
+            tx.conn.file()?.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_row| Ok(()))?;
             Ok(Answer::AtOnce(()))
         });
         made.unwrap();

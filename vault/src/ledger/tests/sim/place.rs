@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use super::super::world::{START, place};
 use crate::clock::TimeSource;
+use crate::ledger::store::Store;
 use crate::ledger::{KeyFile, Ledger, LedgerPlace, open, schema};
 
 /// What a ledger is on the disk. The index of its journal is made anew from the journal.
@@ -57,7 +58,7 @@ impl Disk {
         schema::configure(&conn).unwrap();
         conn.pragma_update(None, "synchronous", "OFF").unwrap();
         conn.busy_timeout(Duration::ZERO).unwrap();
-        Ledger::begin(conn, lock, &place, Box::new(wall.clone())).unwrap()
+        Ledger::begin(Store::Sqlite(conn), lock, &place, Box::new(wall.clone())).unwrap()
     }
 
     /// Another process that looks: it sees what is committed, and nothing else.
