@@ -21,10 +21,18 @@ mod budgets;
 mod check;
 #[path = "postgres/cluster.rs"]
 mod cluster;
+#[path = "cli/completions.rs"]
+mod completions;
 #[path = "cli/content.rs"]
 mod content;
+#[path = "cli/conversation.rs"]
+mod conversation;
 #[path = "cli/desk.rs"]
 mod desk;
+#[path = "cli/doctor.rs"]
+mod doctor;
+#[path = "stories/rpc.rs"]
+mod endpoint;
 #[path = "cli/explain.rs"]
 mod explain;
 #[path = "crash/farewell.rs"]
@@ -55,6 +63,8 @@ mod secrets;
 mod seller_words;
 #[path = "cli/shared_ledger.rs"]
 mod shared_ledger;
+#[path = "cli/spend.rs"]
+mod spend;
 #[path = "cli/stall.rs"]
 mod stall;
 #[path = "cli/terminal.rs"]

@@ -36,7 +36,7 @@ impl Backup {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         profile.is_the_vaults()?;
         let mut out = table::new_file(&self.file)?;
-        let typed = terminal::new_passphrase("Passphrase for the backup", profile.setting());
+        let typed = terminal::new_passphrase("Passphrase for the backup", profile.setting()).map_err(Stop::from);
         let written = typed.and_then(|typed| Ok(by_hand::back_up(profile, &Passphrase::new(typed), &mut out)?));
         match written {
             Ok(books) => {

@@ -51,11 +51,11 @@ pub(super) struct Reading<'t> {
 
 /// One thing to tell about the rules, and where it is written.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct Told {
+pub(super) struct Told {
     /// What it is about; for a warning its stable code.
     about: &'static str,
     /// The sentence.
-    says: String,
+    pub(super) says: String,
     /// The key and its line; absent where it is about something that is missing.
     #[serde(flatten)]
     place: Option<Place>,
@@ -106,10 +106,7 @@ impl Check {
             }
             Err(fault) => return Err(refused(&path, &fault)),
         };
-        let mut warnings = wide::of(&read);
-        if self.file.is_none() {
-            warnings.extend(secrets::missing(&read, profile));
-        }
+        let warnings = if self.file.is_none() { warnings(&read, profile) } else { wide::of(&read) };
         let report = Report { file: path.display().to_string(), rules: sentences::of(&read), warnings };
         let wide = !report.warnings.is_empty();
         if self.json {
@@ -133,6 +130,18 @@ impl<'t> Reading<'t> {
         let lines = Lines::of(text).ok_or_else(|| TextFault::Toml { line: 1, said: "it is not TOML".to_owned() })?;
         Ok(Self { draft, rules, lines })
     }
+}
+
+/// What rules say, in sentences, each behind what it is about.
+pub(super) fn sentences(read: &Reading<'_>) -> Vec<(&'static str, String)> {
+    sentences::of(read).into_iter().map(|told| (told.about, told.says)).collect()
+}
+
+/// What is wide in the profile's rules, or missing for them.
+pub(super) fn warnings(read: &Reading<'_>, profile: &Profile) -> Vec<Told> {
+    let mut warnings = wide::of(read);
+    warnings.extend(secrets::missing(read, profile));
+    warnings
 }
 
 /// The text of the profile's rules, read as the vault reads it: a file that others could change is refused.

@@ -10,7 +10,6 @@ use bursar_vault::profile::{Profile, ProfileFault};
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
 
 use super::exit::{Exit, Stop};
-use super::install;
 
 /// The profile the command line names: its place, and whose vault it has; nothing else is opened.
 ///
@@ -150,13 +149,22 @@ impl From<Said> for Stop {
 /// How a person starts this program for `profile`, to be shown in front of a command.
 pub(super) fn spelled(profile: &Profile) -> String {
     let words = crate::wallet::arguments(profile);
-    let quoted = words.iter().map(|word| install::shell_word(&word.to_string_lossy()));
+    let quoted = words.iter().map(|word| shell_word(&word.to_string_lossy()));
     std::iter::once("bursar".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// `sentence` with every command in it spelled for `profile`, so that it can be typed as it stands.
 pub(super) fn advice(profile: &Profile, sentence: &str) -> String {
     sentence.replace("`bursar ", &format!("`{} ", spelled(profile)))
+}
+
+/// One word for a POSIX shell, quoted where it needs to be.
+pub(super) fn shell_word(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:=@%".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Which exit code a fault of the vault's stands for.

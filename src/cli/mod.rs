@@ -10,13 +10,16 @@ mod approval;
 mod audit;
 mod backup;
 mod browser;
+mod cells;
 mod chains_shown;
 mod check;
 mod claim;
+mod completions;
 mod connect;
 mod content;
 #[cfg(feature = "demo")]
 mod demo;
+mod doctor;
 mod explain;
 mod freeze;
 mod init;
@@ -32,6 +35,7 @@ mod secret;
 mod serve;
 mod session;
 mod since;
+mod spend;
 mod status;
 mod table;
 mod unlock;
@@ -41,7 +45,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bursar_vault::profile::Profile;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use exit::{Exit, Stop};
 
@@ -69,7 +73,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Set bursar up: write commented rules, make or import a key, show how to fund it
+    // Said by the command itself, whose help has more than one paragraph.
     Init(init::Init),
     /// Serve the payment tools to one MCP client over standard input and output
     Serve(serve::Serve),
@@ -111,6 +115,8 @@ enum Command {
     Log(ledger_log::Log),
     /// Show what was paid: one row a payment, or everything about one
     Receipts(receipts::Receipts),
+    /// Show what was spent, added up by host, payee, day or budget
+    Spend(spend::Spend),
     /// Check, export and sign the log
     #[command(subcommand)]
     Audit(audit::Audit),
@@ -132,11 +138,22 @@ enum Command {
     /// Try rules out: on your own stories, and on the ledger's past
     #[command(subcommand)]
     Policy(policy::Policy),
-    /// Print what to put into an MCP client's configuration
+    // Said by the commands themselves, whose help has more than one paragraph.
+    Doctor(doctor::Doctor),
     Install(install::Install),
+    /// Take bursar out of MCP clients' configurations again
+    Uninstall(install::Uninstall),
+    /// Print what makes a shell complete bursar's commands and options
+    Completions(completions::Completions),
     /// See bursar work: a bundled seller on this machine, real signatures, play money
     #[cfg(feature = "demo")]
     Demo(demo::Demo),
+}
+
+/// The whole command line, for whoever writes about it: completions and manual pages.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the command line of this process and gives its exit code.
@@ -170,6 +187,14 @@ impl Cli {
         }
     }
 
+    fn global(&self) -> install::Global<'_> {
+        install::Global {
+            sandbox: self.sandbox.as_deref(),
+            hardened: self.hardened.as_deref(),
+            profile: self.profile.as_deref(),
+        }
+    }
+
     fn place(&self) -> Result<Profile, Stop> {
         connect::profile(self.sandbox.as_deref(), self.hardened.as_deref(), self.profile.as_deref())
     }
@@ -177,16 +202,16 @@ impl Cli {
 
 fn run(cli: &Cli) -> Result<Exit, Stop> {
     match &cli.command {
-        Command::Install(install) => {
-            return install.run(cli.sandbox.as_deref(), cli.hardened.as_deref(), cli.profile.as_deref());
-        }
+        Command::Install(install) => return install.run(cli.global()),
+        Command::Completions(completions) => return completions.run(),
+        Command::Uninstall(uninstall) => return uninstall.run(cli.sandbox.as_deref()),
         #[cfg(feature = "demo")]
         Command::Demo(demo) => return demo.run(cli.sandbox.as_deref()),
         _ => {}
     }
     let profile: &Profile = &cli.place()?;
     match &cli.command {
-        Command::Init(command) => command.run(profile),
+        Command::Init(command) => command.run(profile, cli.global()),
         Command::Serve(command) => command.run(profile),
         Command::Browser(command) => command.run(profile),
         Command::Vault(command) => command.run(profile),
@@ -206,6 +231,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Secret(command) => command.run(profile),
         Command::Log(command) => command.run(profile),
         Command::Receipts(command) => command.run(profile),
+        Command::Spend(command) => command.run(profile),
         Command::Audit(command) => command.run(profile),
         Command::Ledger(command) => command.run(profile),
         Command::Backup(command) => command.run(profile),
@@ -213,9 +239,10 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Check(command) => command.run(profile),
         Command::Claim(command) => command.run(profile),
         Command::Content(command) => command.run(profile),
+        Command::Doctor(command) => command.run(profile, cli.sandbox.as_deref()),
         Command::Explain(command) => command.run(profile),
         Command::Policy(command) => command.run(profile),
-        Command::Install(_) => Ok(Exit::Done),
+        Command::Install(_) | Command::Uninstall(_) | Command::Completions(_) => Ok(Exit::Done),
         #[cfg(feature = "demo")]
         Command::Demo(_) => Ok(Exit::Done),
     }

@@ -6,7 +6,11 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{chains_shown, connect, secret, session, table};
+use super::table::{self, Paint};
+use super::{chains_shown, connect, secret, session};
+
+/// The cells of a limit's bar.
+const BAR: u16 = 16;
 
 /// Show budgets, what is unresolved, and the next step for you.
 #[derive(Debug, Args)]
@@ -32,15 +36,17 @@ impl Status {
 
 fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     let payer = status.payer.map_or_else(|| "no key yet".to_owned(), |payer| payer.to_string());
-    table::say(&format!("wallet      {payer} ({})", if status.locked { "locked" } else { "unlocked" }))?;
+    let (paint, is) = if status.locked { (Paint::Odd, "locked") } else { (Paint::Good, "unlocked") };
+    told("wallet", paint, &format!("{payer} ({is})"))?;
     if let Some(reason) = &status.frozen {
-        table::say(&format!("FROZEN      {reason}"))?;
+        told("FROZEN", Paint::Bad, reason)?;
     }
     if let Some(reason) = &status.latched {
-        table::say(&format!("SHUT        {reason}"))?;
+        told("SHUT", Paint::Bad, reason)?;
     }
     if status.rules_changed {
-        table::say("rules       the file differs from the rules in force; `bursar reload` loads it")?;
+        let says = connect::advice(profile, "the file differs from the rules in force; `bursar reload` loads it");
+        told("rules", Paint::Odd, &says)?;
     }
     for money in &status.held {
         table::say(&format!("set aside   {money} in payments that are not resolved"))?;
@@ -51,16 +57,16 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
         many => Some(format!("{many} purchases wait for you; `bursar approvals` shows them")),
     };
     if let Some(waits) = waits {
-        table::say(&format!("approvals   {}", connect::advice(profile, &waits)))?;
+        told("approvals", Paint::Odd, &connect::advice(profile, &waits))?;
     }
     for name in &status.secrets_missing {
-        table::say(&format!("secret      {}", connect::advice(profile, &secret::missing_told(name))))?;
+        told("secret", Paint::Odd, &connect::advice(profile, &secret::missing_told(name)))?;
     }
     if !status.sessions.is_empty() {
         table::say(&session::shown(&status.sessions))?;
     }
     if !status.limits.is_empty() {
-        table::say(&table::table(&["limit", "window", "used", "of"], &[2, 3], limits(&status.limits)))?;
+        table::say(&table::table(&["limit", "window", "", "used", "of"], &[3, 4], limits(&status.limits)))?;
     }
     if !status.unresolved.is_empty() {
         let rows = unresolved(&status.unresolved, status.now_s);
@@ -78,15 +84,15 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
         table::say(&table::table(&["in quarantine", "for", "failed", "refused"], &[2, 3], rows.collect()))?;
     }
     if !status.lost.is_empty() || !status.quarantined.is_empty() {
-        let told = "once you know why, `bursar resume` with one of these lets payments go there again";
-        table::say(&connect::advice(profile, told))?;
+        let says = "once you know why, `bursar resume` with one of these lets payments go there again";
+        table::say(&connect::advice(profile, says))?;
     }
     for payment in &status.denied {
-        let told = format!(
-            "DENIED      the seller said that {payment} was settled, and the chain shows that it never was; \
+        let says = format!(
+            "the seller said that {payment} was settled, and the chain shows that it never was; \
              `bursar claim {payment}` writes it all down"
         );
-        table::say(&connect::advice(profile, &told))?;
+        told("DENIED", Paint::Bad, &connect::advice(profile, &says))?;
     }
     for line in chains_shown::lines(&status.chains) {
         table::say(&line)?;
@@ -99,9 +105,14 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
         })?;
     }
     if let Some(step) = &status.next_step {
-        table::say(&format!("next        {}", connect::advice(profile, step)))?;
+        told("next", Paint::Odd, &connect::advice(profile, step))?;
     }
     Ok(())
+}
+
+/// One line about one thing.
+fn told(what: &str, paint: Paint, says: &str) -> Result<(), Stop> {
+    table::say_marked(&format!("{what:<10}"), paint, says, 12)
 }
 
 fn limits(limits: &[LimitView]) -> Vec<Vec<String>> {
@@ -109,10 +120,12 @@ fn limits(limits: &[LimitView]) -> Vec<Vec<String>> {
     for limit in limits {
         let name = (limit.scope.to_string(), limit.window.to_string());
         if let (Some(used), Some(max)) = (limit.used, limit.max) {
-            rows.push(vec![name.0.clone(), name.1.clone(), used.to_string(), max.to_string()]);
+            let bar = table::bar(used.atto(), max.atto(), BAR);
+            rows.push(vec![name.0.clone(), name.1.clone(), bar, used.to_string(), max.to_string()]);
         }
         if let Some(count) = limit.count {
-            rows.push(vec![name.0, name.1, limit.count_used.to_string(), format!("{count} payments")]);
+            let bar = table::bar(u128::from(limit.count_used), u128::from(count), BAR);
+            rows.push(vec![name.0, name.1, bar, limit.count_used.to_string(), format!("{count} payments")]);
         }
     }
     rows

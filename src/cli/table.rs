@@ -27,6 +27,101 @@ pub(super) fn say(text: &str) -> Result<(), Stop> {
     Ok(())
 }
 
+/// What a mark in front of a line means, to the eye.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Paint {
+    Good,
+    Odd,
+    Bad,
+}
+
+impl Paint {
+    /// The colour's number in the terminal's own palette (ECMA-48, SGR).
+    const fn sgr(self) -> u8 {
+        match self {
+            Self::Good => 32,
+            Self::Odd => 33,
+            Self::Bad => 31,
+        }
+    }
+}
+
+/// Writes `text` to standard output, on a terminal in lines no wider than it; those after the first begin with `indent`
+/// spaces.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say_wrapped(text: &str, indent: usize) -> Result<(), Stop> {
+    say(&wrapped(&visible(text), columns(), 0, indent))
+}
+
+/// `text` in lines of at most `columns`, the first of which begins behind `taken` of them.
+fn wrapped(text: &str, columns: Option<u16>, taken: usize, indent: usize) -> String {
+    let Some(columns) = columns.map(usize::from).filter(|columns| indent.saturating_add(20) < *columns) else {
+        return text.to_owned();
+    };
+    let mut lines = String::with_capacity(text.len());
+    let mut at = taken;
+    for (number, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if number == 0 {
+            at = at.saturating_add(length);
+        } else if columns < at.saturating_add(length).saturating_add(1) {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            at = indent.saturating_add(length);
+        } else {
+            lines.push(' ');
+            at = at.saturating_add(length).saturating_add(1);
+        }
+        lines.push_str(word);
+    }
+    lines
+}
+
+/// Writes a mark and `text` to standard output, wrapped as by [`say_wrapped`]; the mark is coloured where that is welcome.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say_marked(mark: &str, paint: Paint, text: &str, indent: usize) -> Result<(), Stop> {
+    let text = wrapped(&visible(text), columns(), mark.len().saturating_add(2), indent);
+    let mut out = std::io::stdout().lock();
+    if has_colours() {
+        write!(out, "\u{1b}[{}m{mark}\u{1b}[0m", paint.sgr())?;
+    } else {
+        write!(out, "{mark}")?;
+    }
+    writeln!(out, "  {text}")?;
+    Ok(())
+}
+
+/// Draws a picture of black and white blocks, where a terminal shows it: in its true colours where there are colours, and
+/// else as on a dark ground.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub(super) fn say_picture(rows: &[String]) -> Result<(), Stop> {
+    let mut out = std::io::stdout().lock();
+    if !out.is_terminal() {
+        return Ok(());
+    }
+    let (on, off) = if has_colours() { ("\u{1b}[97;40m", "\u{1b}[0m") } else { ("", "") };
+    for row in rows {
+        writeln!(out, "  {on}{row}{off}")?;
+    }
+    Ok(())
+}
+
+/// Whether standard output is a terminal whose owner wants colours (no-color.org).
+fn has_colours() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stdout().is_terminal() && !is_dumb && !unwanted
+}
+
 /// Writes `value` as one line of JSON to standard output.
 ///
 /// # Errors
@@ -163,6 +258,11 @@ pub(super) fn time(seconds: u64) -> String {
         .map_or_else(|| format!("{seconds} s"), |at| at.to_zoned(TimeZone::system()).strftime("%F %T %Z").to_string())
 }
 
+/// The local day of a Unix time.
+pub(super) fn day(seconds: u64) -> String {
+    time(seconds).split(' ').next().unwrap_or_default().to_owned()
+}
+
 /// How long until `then`, in words; `ended` when it is past.
 pub(super) fn left(now: u64, then: u64) -> String {
     let seconds = then.saturating_sub(now);
@@ -204,6 +304,18 @@ mod tests {
             assert!(shown.chars().count() <= 141 && shown.ends_with('…'), "{shown}");
         }
         assert_eq!(remark(&"x".repeat(140)), "x".repeat(140));
+    }
+
+    #[test]
+    fn a_line_is_wrapped_between_words_and_loses_none() {
+        let text = "one two three four five six seven eight nine ten eleven twelve";
+        let shown = wrapped(text, Some(40), 0, 4);
+        assert_eq!(shown, "one two three four five six seven eight\n    nine ten eleven twelve");
+        assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>());
+        assert!(wrapped(text, Some(40), 30, 4).starts_with("one two\n    three"));
+        assert_eq!(wrapped(text, None, 0, 4), text);
+        let long = "x".repeat(90);
+        assert_eq!(wrapped(&format!("a {long} b"), Some(40), 0, 2), format!("a\n  {long}\n  b"));
     }
 
     #[test]

@@ -16,6 +16,8 @@ use super::exit::Stop;
 
 /// Longest line a person may type, in bytes.
 const LINE_BYTES: usize = 4096;
+/// The same, as streams count.
+const LINE_BYTES_U64: u64 = 4096;
 
 /// Asks for a secret without showing what is typed.
 ///
@@ -62,24 +64,56 @@ fn keys(tty: &mut impl Read) -> Result<Zeroizing<String>, Stop> {
     text_of(&line)
 }
 
+/// Why there is no new passphrase.
+#[derive(Debug)]
+pub(super) enum Mistyped {
+    /// What was typed cannot be one; it may be typed again.
+    Again(Stop),
+    /// The person left, or there is none.
+    Left(Stop),
+}
+
+impl From<Mistyped> for Stop {
+    fn from(mistyped: Mistyped) -> Self {
+        match mistyped {
+            Mistyped::Again(stop) | Mistyped::Left(stop) => stop,
+        }
+    }
+}
+
 /// Asks for a new passphrase twice and compares.
 ///
 /// # Errors
 ///
-/// [`Stop`] where there is no terminal, where the two differ, or where it is shorter than 8 bytes.
-pub(super) fn new_passphrase(what_for: &str, setting: Setting) -> Result<Zeroizing<String>, Stop> {
-    let first = secret(&format!("{what_for} (8 characters or more)"), setting)?;
+/// [`Mistyped`] where there is no terminal, where the two differ, or where it is shorter than 8 characters.
+pub(super) fn new_passphrase(what_for: &str, setting: Setting) -> Result<Zeroizing<String>, Mistyped> {
+    let first = secret(&format!("{what_for} (8 characters or more)"), setting).map_err(Mistyped::Left)?;
     if first.chars().count() < 8 {
-        return Err(Stop::usage("the passphrase is shorter than 8 characters; choose a longer one"));
+        let told = "the passphrase is shorter than 8 characters; choose a longer one";
+        return Err(Mistyped::Again(Stop::usage(told)));
     }
     if setting == Setting::Sandbox && !std::io::stdin().is_terminal() {
         return Ok(first);
     }
-    let second = secret("The same again", setting)?;
+    let second = secret("The same again", setting).map_err(Mistyped::Left)?;
     if *first != *second {
-        return Err(Stop::usage("the two passphrases differ; run the command again"));
+        return Err(Mistyped::Again(Stop::usage("the two passphrases differ; type both again")));
     }
     Ok(first)
+}
+
+/// Does `work` while no key of the terminal can end this process half-way; what is typed meanwhile is dropped.
+pub(super) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
+    let tty = terminal().ok().and_then(|tty| Some((tcgetattr(&tty).ok()?, tty)));
+    let Some((before, tty)) = tty else { return work() };
+    let mut calm = before.clone();
+    calm.local_modes.remove(LocalModes::ISIG | LocalModes::ECHO);
+    let is_calm = tcsetattr(&tty, OptionalActions::Flush, &calm).is_ok();
+    let done = work();
+    if is_calm && let Err(fault) = tcsetattr(&tty, OptionalActions::Flush, &before) {
+        tracing::warn!(%fault, "the terminal stays quiet; `stty sane` brings it back");
+    }
+    done
 }
 
 /// Asks the person to type `expected` back, so that it is read before it is agreed to.
@@ -108,6 +142,52 @@ pub(super) fn typed_back_as(prompt: &str, agrees: impl Fn(&str) -> bool, setting
         return Ok(());
     }
     Err(Stop::refused("something else was typed, so nothing was done"))
+}
+
+/// What Enter alone means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Yes,
+    No,
+}
+
+/// Asks a question that is answered with yes or no; anything else asks again.
+///
+/// # Errors
+///
+/// [`Stop`] with exit code 4 without a terminal.
+pub(super) fn yes(question: &str, enter: Answer) -> Result<bool, Stop> {
+    let choices = if enter == Answer::Yes { "[Y/n]" } else { "[y/N]" };
+    loop {
+        match line(&format!("{question} {choices}"))?.trim().to_ascii_lowercase().as_str() {
+            "" => return Ok(enter == Answer::Yes),
+            "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+/// Asks for a line, which may be empty.
+///
+/// # Errors
+///
+/// [`Stop`] with exit code 4 without a terminal, and 2 where the person hangs up (Ctrl-D).
+pub(super) fn line(prompt: &str) -> Result<String, Stop> {
+    let mut tty = terminal()?;
+    write!(tty, "{prompt} ")?;
+    tty.flush()?;
+    let mut typed = Vec::new();
+    let length = BufReader::new(&tty).take(LINE_BYTES_U64).read_until(b'\n', &mut typed)?;
+    if length == 0 {
+        writeln!(tty)?;
+        return Err(Stop::usage("given up, nothing more was done"));
+    }
+    if !typed.ends_with(b"\n") {
+        return Err(Stop::usage(format!("the line typed is longer than {LINE_BYTES} bytes")));
+    }
+    let text = String::from_utf8(typed).map_err(|_fault| Stop::usage("what was typed is not UTF-8 text"))?;
+    Ok(text.trim().to_owned())
 }
 
 fn terminal() -> Result<File, Stop> {

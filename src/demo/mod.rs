@@ -5,6 +5,7 @@
 
 mod client;
 mod money;
+mod rehearsal;
 mod script;
 mod seller;
 mod show;
@@ -18,6 +19,7 @@ use rustix::termios::tcgetwinsize;
 use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
+pub use self::rehearsal::rehearse;
 use self::script::ScriptFault;
 use self::show::{Reader, Show};
 pub use self::show::{Step, Verdict};

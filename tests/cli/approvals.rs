@@ -18,7 +18,8 @@ async fn cautious(stall: &Stall) -> Desk {
     write(&desk.rules(), &text.replacen("[payment]\n", "[payment]\napprove_over = \"0.02 USD\"\n", 1));
     desk.typing(&["reload"], PASSPHRASE).await.done();
     desk.typing(&["unlock"], PASSPHRASE).await.done();
-    desk.typing(&["session", "new", "--budget", "1.00 USD"], PASSPHRASE).await.done();
+    // Longer than an approval's hour, which ends with its session at the latest.
+    desk.typing(&["session", "new", "--budget", "1.00 USD", "--minutes", "120"], PASSPHRASE).await.done();
     desk
 }
 

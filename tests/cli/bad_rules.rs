@@ -117,7 +117,7 @@ async fn a_running_vault_keeps_its_rules_when_the_new_ones_are_bad() {
     let digest = status().await["rules_digest"].clone();
     write(&desk.rules(), &good.replace("max_lifetime", "max_lifetimes"));
     assert_eq!(status().await["rules_changed"], true);
-    assert!(desk.run(&["status"]).await.done().contains("bursar reload"));
+    assert!(desk.run(&["status"]).await.done().contains(" reload` loads it"));
     desk.typing(&["reload"], PASSPHRASE).await.says(4, &["did you mean `max_lifetime`?"]);
     assert_eq!(status().await["rules_digest"], digest);
 

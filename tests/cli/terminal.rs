@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 use crate::desk::{BURSAR, Desk, PASSPHRASE, PATIENCE};
 
-const NEW: &str = "New operator passphrase";
-const AGAIN: &str = "The same again";
+pub(crate) const NEW: &str = "New operator passphrase";
+pub(crate) const AGAIN: &str = "The same again";
 pub(crate) const ASKED: &str = "Operator passphrase";
 const AGREE: &str = "Type the amount (1.00 USD) to agree:";
 
@@ -41,6 +41,11 @@ impl Terminal {
 
     /// Waits until the screen shows `text`, after what was looked at before.
     pub(crate) async fn sees(&mut self, text: &str) {
+        assert!(self.sees_or_ends(text).await, "`{text}` is not on the screen: {}", self.shown);
+    }
+
+    /// Whether the screen comes to show `text` before the command ends.
+    pub(crate) async fn sees_or_ends(&mut self, text: &str) -> bool {
         let seen = timeout(PATIENCE, async {
             loop {
                 if let Some(at) = self.shown[self.read..].find(text) {
@@ -52,12 +57,17 @@ impl Terminal {
                 }
             }
         });
-        assert_eq!(seen.await, Ok(true), "`{text}` is not on the screen: {}", self.shown);
+        seen.await.unwrap_or_else(|_| panic!("neither `{text}` nor an end in {PATIENCE:?}: {}", self.shown))
     }
 
     /// Types a line. The command must have asked for it: what is typed before a question is dropped.
     pub(crate) async fn types(&mut self, line: &str) {
         self.keyboard.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    /// Presses keys without Enter.
+    pub(crate) async fn presses(&mut self, keys: &[u8]) {
+        self.keyboard.write_all(keys).await.unwrap();
     }
 
     /// Waits for the end; the exit code, and all that was shown.
@@ -85,7 +95,7 @@ async fn json(desk: &Desk, words: &[&str]) -> Value {
 #[tokio::test]
 async fn init_asks_twice_and_shows_nothing_of_what_is_typed() {
     let desk = Desk::empty();
-    let mut terminal = Terminal::run(&desk, "init");
+    let mut terminal = Terminal::run(&desk, "init --defaults");
     terminal.sees(NEW).await;
     terminal.types(PASSPHRASE).await;
     terminal.sees(AGAIN).await;
@@ -100,7 +110,7 @@ async fn init_asks_twice_and_shows_nothing_of_what_is_typed() {
 #[tokio::test]
 async fn two_passphrases_that_differ_make_nothing() {
     let desk = Desk::empty();
-    let mut terminal = Terminal::run(&desk, "init");
+    let mut terminal = Terminal::run(&desk, "init --defaults");
     terminal.sees(NEW).await;
     terminal.types(PASSPHRASE).await;
     terminal.sees(AGAIN).await;

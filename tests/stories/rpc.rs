@@ -1,4 +1,4 @@
-//! A chain's endpoint that knows one balance and nothing else. Ends with the story.
+//! A chain's endpoint that knows one balance and one block, and nothing of payments. Ends with the story.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -47,6 +47,11 @@ impl Drop for Rpc {
     }
 }
 
+/// A block that is final, of January 2026.
+fn block() -> Value {
+    json!({ "number": "0x10", "hash": format!("0x{}", "ab".repeat(32)), "timestamp": "0x69560000" })
+}
+
 fn answer(mut stream: TcpStream, balance: Option<u128>) -> std::io::Result<()> {
     let Some(balance) = balance else { return Ok(()) };
     let mut bytes = Vec::new();
@@ -63,8 +68,9 @@ fn answer(mut stream: TcpStream, balance: Option<u128>) -> std::io::Result<()> {
         }
     };
     let result = match ask.get("method").and_then(Value::as_str) {
-        Some("eth_chainId") => "0x14a34".to_owned(),
-        Some("eth_call") => format!("0x{balance:064x}"),
+        Some("eth_chainId") => json!("0x14a34"),
+        Some("eth_call") => json!(format!("0x{balance:064x}")),
+        Some("eth_getBlockByNumber") => block(),
         _ => return Ok(()),
     };
     let body = json!({ "jsonrpc": "2.0", "id": ask.get("id"), "result": result }).to_string();

@@ -100,10 +100,7 @@ impl Profile {
     ///
     /// [`ProfileFault`] when there is no account, the name is malformed, or the program has borrowed rights.
     pub fn locate_default(name: Option<&str>) -> Result<Self, ProfileFault> {
-        let uid = own_uid()?;
-        let accounts = Accounts::read().map_err(ProfileFault::Accounts)?;
-        let home = accounts.home_of(uid).ok_or(ProfileFault::NoAccount { uid })?;
-        let base = home.join(".bursar");
+        let base = account_home()?.join(".bursar");
         let setting = Setting::Real;
         let home = match name {
             None => base,
@@ -418,6 +415,17 @@ impl Profile {
     pub fn glue_sock(&self) -> PathBuf {
         self.run_dir().join("glue.sock")
     }
+}
+
+/// The home directory that the account database has for our user id.
+///
+/// # Errors
+///
+/// [`ProfileFault`] when there is no account, or the program has borrowed rights.
+pub fn account_home() -> Result<PathBuf, ProfileFault> {
+    let uid = own_uid()?;
+    let accounts = Accounts::read().map_err(ProfileFault::Accounts)?;
+    accounts.home_of(uid).ok_or(ProfileFault::NoAccount { uid })
 }
 
 fn own_uid() -> Result<u32, ProfileFault> {

@@ -1,7 +1,8 @@
-//! Events as a table for spreadsheets (RFC 4180). Must never let a cell be taken for a formula.
+//! Events as a table for spreadsheets.
 
 use bursar_vault::ledger::{Deal, Exported};
 
+use super::super::cells::{line, number};
 use super::super::table;
 
 /// The columns.
@@ -65,42 +66,9 @@ pub(super) fn row(exported: &Exported) -> String {
     ])
 }
 
-/// `0.05` of `0.05 USD`.
-fn number(money: &str) -> String {
-    money.split(' ').next().unwrap_or_default().to_owned()
-}
-
-fn line(cells: [String; COLUMNS.len()]) -> String {
-    cells.map(|text| cell(&text)).join(",") + "\r"
-}
-
-/// One cell: an apostrophe before what a spreadsheet would work out, quotes around what would end it.
-fn cell(text: &str) -> String {
-    let text = &table::visible(text);
-    let text = if text.starts_with(['=', '+', '-', '@', '\t']) { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cell_ends_where_it_should_and_is_no_formula() {
-        for (text, written) in [
-            ("plain", "plain"),
-            ("a,b", "\"a,b\""),
-            ("say \"x\"", "\"say \"\"x\"\"\""),
-            ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
-            ("+1", "'+1"),
-            ("-1,2", "\"'-1,2\""),
-            ("@SUM(A1)", "'@SUM(A1)"),
-            ("\t=1", "'\t=1"),
-            ("", ""),
-        ] {
-            assert_eq!(cell(text), written, "{text}");
-        }
-    }
 
     #[test]
     fn the_first_line_names_every_column() {

@@ -224,6 +224,14 @@ const BOUND: &[(&str, &[&str])] = &[
             "every_story_ends_as_it_is_told",
         ],
     ),
+    ("OP-017", &["a_balance_beyond_a_week_of_budget_is_warned_of"]),
+    (
+        "OP-026",
+        &[
+            "a_glance_waits_for_no_writer_and_keeps_none_waiting",
+            "a_sound_profile_passes_with_and_without_a_vault_and_nothing_changes",
+        ],
+    ),
     (
         "OP-018",
         &[

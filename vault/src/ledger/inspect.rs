@@ -77,9 +77,26 @@ impl Inspector {
     ///
     /// What is wrong with the file; [`LedgerFault::Older`] for one that an earlier program made.
     pub fn open(place: &LedgerPlace) -> Result<Self, LedgerFault> {
+        Self::over(place, open::open_to_inspect)
+    }
+
+    /// Whose ledger it is, and why it was set back if it was: [`Inspector::open`] for a look that is over at once, waits for
+    /// no writer and keeps none waiting, and leaves no file behind where no vault runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Inspector::open`].
+    pub fn glance(place: &LedgerPlace) -> Result<(Identity, Option<String>), LedgerFault> {
+        Self::over(place, open::open_to_glance).map(|inspector| (inspector.identity, inspector.set_back))
+    }
+
+    fn over(
+        place: &LedgerPlace,
+        connect: impl FnOnce(&LedgerPlace) -> Result<Store, LedgerFault>,
+    ) -> Result<Self, LedgerFault> {
         // The mark first: it may go on while this looks, and what is committed is never behind it.
         let marked = mark::read_beside(&place.file);
-        let conn = open::open_to_inspect(place)?;
+        let conn = connect(place)?;
         conn.begin_to_look()?;
         let (known, vouched) = (meta::read(&conn)?, checkpoint::vouched(&conn)?);
         let set_back = match marked {

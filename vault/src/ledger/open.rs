@@ -1,6 +1,7 @@
 //! Finding, checking and locking the ledger's file. Must never make a ledger where one was expected.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -281,6 +282,42 @@ pub(super) fn open_to_read(place: &LedgerPlace) -> Result<Store, LedgerFault> {
         Some(server) => postgres::connect(server, place.setting, Purpose::Look),
         None => open_for_reading(place).map(Store::Sqlite),
     }
+}
+
+/// [`open_to_inspect`] for one quick look that leaves nothing behind: where no log is beside the file, nobody has it open,
+/// and it is read as it lies there, without the files that SQLite shares with others.
+pub(super) fn open_to_glance(place: &LedgerPlace) -> Result<Store, LedgerFault> {
+    if place.server.is_some() {
+        return open_to_inspect(place);
+    }
+    let file = canonical(&place.file)?;
+    check_file(&file)?;
+    let mut log = file.clone().into_os_string();
+    log.push("-wal");
+    if Path::new(&log).symlink_metadata().is_ok() {
+        return open_to_inspect(place);
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let conn = Connection::open_with_flags(as_it_lies(&file), flags)?;
+    let version = identify(&conn, &file)?;
+    check_schema(&conn, &file, version)?;
+    if version != schema::VERSION {
+        return Err(LedgerFault::Older { path: file });
+    }
+    Ok(Store::Sqlite(conn))
+}
+
+/// The file as a URI (sqlite.org/uri.html) that says it does not change. Every byte that means something there is escaped.
+fn as_it_lies(file: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in file.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => uri.push(char::from(*byte)),
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
 }
 
 /// Opens a second connection to the file that can only read, for work that must not hold up the writer.

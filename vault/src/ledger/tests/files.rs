@@ -9,7 +9,7 @@ use bursar_policy::rules::Setting;
 use rusqlite::Connection;
 
 use super::world::{CENT, Fake, World, errand, money, named, place};
-use crate::ledger::{KeyFile, Ledger, LedgerFault, LedgerPlace};
+use crate::ledger::{Inspector, KeyFile, Ledger, LedgerFault, LedgerPlace};
 
 fn open(dir: &Path) -> Result<Ledger, LedgerFault> {
     Ledger::open(&place(dir), Box::new(Fake::new()))
@@ -233,4 +233,49 @@ fn the_database_knows_every_kind_of_event() {
     known.sort();
     ours.sort();
     assert_eq!(known, ours);
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_glance_waits_for_no_writer_and_keeps_none_waiting() {
+    let world = World::new("", "10 USD");
+    world.buy(errand("a"), CENT);
+    let place = place(world.dir.path());
+    let account = world.ledger().key_address().unwrap();
+    let writer = Connection::open(&place.file).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (identity, set_back) = Inspector::glance(&place).unwrap();
+    assert_eq!((identity.account, set_back), (account, None));
+    writer.execute_batch("ROLLBACK").unwrap();
+    // Only when nobody reads any more can the log be emptied.
+    let is_busy: i64 = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    assert_eq!(is_busy, 0);
+    world.buy(errand("b"), CENT);
+    let (later, _) = Inspector::glance(&place).unwrap();
+    assert!(identity.events < later.events, "what is only in the log is seen too");
+}
+
+#[test]
+fn a_glance_at_a_ledger_that_nobody_has_open_leaves_nothing_behind() {
+    let (world, file) = closed();
+    let folder = world.dir.path().join("odd ?#%é name");
+    fs::create_dir(&folder).unwrap();
+    let moved = LedgerPlace { file: folder.join("ledger.sqlite"), ..place(world.dir.path()) };
+    fs::copy(&file, &moved.file).unwrap();
+    fs::set_permissions(&moved.file, Permissions::from_mode(0o600)).unwrap();
+    for place in [place(world.dir.path()), moved] {
+        let folder = place.file.parent().unwrap();
+        let before = (names(folder), fs::read(&place.file).unwrap());
+        let (identity, _) = Inspector::glance(&place).unwrap();
+        assert!(2 < identity.events);
+        assert_eq!((names(folder), fs::read(&place.file).unwrap()), before);
+    }
+    fs::write(&file, b"not a ledger").unwrap();
+    assert!(Inspector::glance(&place(world.dir.path())).is_err());
 }
