@@ -355,7 +355,8 @@ mod tests {
     fn open(cap: usize) -> (tempfile::TempDir, Door) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("door");
-        let door = Door::open(UnixListener::bind(&path).unwrap(), &path, Guests::Ourselves, cap, |_peer| Where).unwrap();
+        let door =
+            Door::open(UnixListener::bind(&path).unwrap(), &path, Guests::Ourselves, cap, |_peer| Where).unwrap();
         (folder, door)
     }
 
