@@ -19,7 +19,7 @@ const TRIES: u32 = 3;
 
 /// One round trip: the transaction with its ends, and the lock that everybody takes first.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
-    SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '8s';
+    SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '8s';
     SET LOCAL idle_in_transaction_session_timeout = '15s';
     SELECT 1 FROM meta WHERE id = 1 FOR UPDATE";
 
