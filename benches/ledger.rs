@@ -83,6 +83,9 @@ fn after(rows: u64, home: &Path, effort: &Effort) -> (Stage, Times) {
     let (stage, started) = Stage::open(home, Box::new(MachineTime));
     println!("after {rows} rows");
     println!("  start of the vault, until its sockets accept: {}", ms(started));
+    if let Some(checked) = stage.wait_for_the_check(rows) {
+        println!("  the whole check beside its work: {}", ms(checked));
+    }
     let floor = usual::bare_commits(home, effort.alone);
     let alone = stage.buy_alone(effort.alone);
     println!("  a bare durable commit of one row: {floor}");

@@ -133,7 +133,7 @@ struct Pattern {
 impl Pattern {
     fn of(conn: &Connection) -> Self {
         let mut statement = conn.prepare("SELECT * FROM payment").unwrap();
-        let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let row = statement.query_row([], |row| (0..columns.len()).map(|at| row.get(at)).collect()).unwrap();
         let mut statement =
             conn.prepare("SELECT kind, detail FROM event WHERE payment IS NOT NULL ORDER BY seq").unwrap();

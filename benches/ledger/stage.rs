@@ -13,7 +13,8 @@ use bursar_vault::clock::TimeSource;
 use bursar_vault::process::{self, Running};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, ContentRef, Delivery, OperatorAsk, OperatorReply, Passphrase, Report, SettlementClaim,
+    AgentAsk, AgentReply, ContentRef, Delivery, LogEntry, OperatorAsk, OperatorReply, Passphrase, Report,
+    SettlementClaim,
 };
 use bursar_vault::setup::{self, NewKey, Unlocking};
 
@@ -75,6 +76,28 @@ impl Stage {
     /// Ends the vault in order.
     pub(crate) fn close(self) {
         self.running.stop();
+    }
+
+    /// Waits until the whole ledger was checked, where the vault does that beside its work; how long it took.
+    pub(crate) fn wait_for_the_check(&self, rows: u64) -> Option<Duration> {
+        // Two or three events a row: more than 20,000 are not all looked at before the vault serves.
+        (10_000 < rows).then(|| {
+            let begun = Instant::now();
+            while !self.is_checked() {
+                thread::sleep(Duration::from_secs(1));
+            }
+            begun.elapsed()
+        })
+    }
+
+    fn is_checked(&self) -> bool {
+        let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
+        let Ok(OperatorReply::Log(entries)) = operator.ask(&OperatorAsk::Log { limit: 500, after: None }) else {
+            panic!("the vault does not tell its log")
+        };
+        let opened = entries.iter().filter(|entry| entry.kind == "opened").map(|entry| entry.seq).max();
+        let since = |entry: &&LogEntry| opened.is_none_or(|opened| opened < entry.seq);
+        entries.iter().filter(since).any(|entry| entry.detail.starts_with("the whole ledger is in order"))
     }
 
     /// Buys one page after another. What each waited between asking for a payment and having it signed.

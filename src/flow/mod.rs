@@ -48,6 +48,7 @@ pub struct Buyer<R> {
     content: ContentStore,
     home: PathBuf,
     pauses: Pauses,
+    now_s: fn() -> u64,
     tls: Mutex<Option<(Digest, Tls)>>,
 }
 
@@ -61,6 +62,7 @@ impl<R: Resolver> Buyer<R> {
             content,
             home: profile.home().to_owned(),
             pauses: Pauses::default(),
+            now_s: clock::now_s,
             tls: Mutex::new(None),
         }
     }
@@ -69,6 +71,12 @@ impl<R: Resolver> Buyer<R> {
     #[must_use]
     pub fn pausing(self, pauses: Pauses) -> Self {
         Self { pauses, ..self }
+    }
+
+    /// The same by another clock, which tells Unix seconds.
+    #[must_use]
+    pub fn by_clock(self, now_s: fn() -> u64) -> Self {
+        Self { now_s, ..self }
     }
 
     async fn purchase(
@@ -124,7 +132,7 @@ impl<R: Resolver> Buyer<R> {
         failpoint::reach("serve-authorized");
         let payer = vault.welcome().payer;
         let checked = verify::signed_as_judged(&signed, terms.get(), &rules, payer)
-            .and_then(|()| verify::window_as_judged(&signed.authorization, terms.get(), &rules, clock::now_s()));
+            .and_then(|()| verify::window_as_judged(&signed.authorization, terms.get(), &rules, (self.now_s)()));
         if let Err(fault) = checked {
             return Ok(told::mismatch(&signed, &rules, &fault));
         }
@@ -183,7 +191,7 @@ impl<R: Resolver> Buyer<R> {
         };
         progress.at(Stage::Judging);
         *noticed = other_method(&demand, errand);
-        let terms = judge(&rules, errand, demand.challenge(), vault.welcome().payer, clock::now_s())
+        let terms = judge(&rules, errand, demand.challenge(), vault.welcome().payer, (self.now_s)())
             .map_err(|refusals| Declined::by_the_rules(refusals, demand.challenge()))?;
         Ok(Judged::Payable { visit: Box::new(visit), demand: Box::new(demand), terms })
     }
@@ -290,7 +298,7 @@ impl<R: Resolver + 'static> Payments for Buyer<R> {
     async fn status(&self) -> Standing {
         let asked = async { self.wallet.open().await?.status().await };
         match asked.await {
-            Ok(status) => Standing::Known(Box::new(told::books(status, clock::now_s()))),
+            Ok(status) => Standing::Known(Box::new(told::books(status, (self.now_s)()))),
             Err(fault) => Standing::Failed(End::from(fault).into_reason()),
         }
     }

@@ -10,7 +10,6 @@ use tokio::time::{Instant, sleep};
 
 use super::Buyer;
 use super::deliver::{Paying, no_answer};
-use crate::clock;
 use crate::net::{Ask, Limits, Reply, Resolver};
 use crate::wire::{Claim, HeaderView, payment_header, read_claim};
 
@@ -48,7 +47,7 @@ impl<R: Resolver> Buyer<R> {
             let Some(pause) = pauses.next() else { return answered };
             let valid_until_s = signed.authorization.valid_before.saturating_sub(LIFE_LEFT_S);
             let is_time = begun.elapsed().saturating_add(pause) < OFFERS_WITHIN
-                && clock::now_s().saturating_add(pause.as_secs()) < valid_until_s;
+                && (self.now_s)().saturating_add(pause.as_secs()) < valid_until_s;
             let may_repeat = matches!(visit.errand.method, Method::Get | Method::Head);
             if !is_useless(&answered) || !may_repeat || !is_time || !progress.wanted() {
                 return answered;

@@ -10,7 +10,6 @@ use bursar_vault::protocol::{self as vault, ContentRef, Recalled};
 use super::Buyer;
 use super::end::End;
 use super::shown::no_wider;
-use crate::clock;
 use crate::content::{ContentFault, Note};
 use crate::net::Resolver;
 use crate::wallet::Conversation;
@@ -73,7 +72,7 @@ impl<R: Resolver> Buyer<R> {
         }
         let subject = errand.subject();
         let paid = vault.recall(vault::Wanted::Request { subject, max_age_s }).await?.map(Copy::from);
-        let is_young = |note: &Note| clock::now_s().checked_sub(note.at_s).is_some_and(|age_s| age_s <= max_age_s);
+        let is_young = |note: &Note| (self.now_s)().checked_sub(note.at_s).is_some_and(|age_s| age_s <= max_age_s);
         let is_good = |note: &Note| note.site == errand.site && (200..=299).contains(&note.status);
         let free = self.content.note_to(&subject).filter(|note| is_good(note) && is_young(note)).map(Copy::from);
         Ok(paid.into_iter().chain(free).max_by_key(|copy| copy.delivered_s))

@@ -6,7 +6,6 @@ use bursar_vault::protocol::Released;
 
 use super::Buyer;
 use super::end::End;
-use crate::clock;
 use crate::content::{ContentFault, ContentKind, Fullness, Note, Settling, StoredContent};
 use crate::net::{Ask, BodyEnd, Exchange, Limits, Reply, Resolver, pin};
 use crate::wallet::Conversation;
@@ -102,7 +101,7 @@ impl<R: Resolver> Buyer<R> {
     /// Writes down where a body came from that cost nothing, so that it can be read again. Without the note it cannot,
     /// and nothing else is lost.
     fn note(&self, errand: &Errand, status: u16, stored: &Stored, kind: ContentKind) {
-        let note = Note::new(errand, status, &stored.kept, kind, clock::now_s());
+        let note = Note::new(errand, status, &stored.kept, kind, (self.now_s)());
         if let Err(fault) = self.content.note(&errand.subject(), &note) {
             tracing::warn!("a note beside stored content could not be written: {fault}");
         }

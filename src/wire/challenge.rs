@@ -11,6 +11,7 @@ use bursar_policy::{Challenge, Method, Quoted, Said, Version};
 use super::documented::Documented;
 use super::envelope::Envelope;
 use super::header::{self, HeaderView};
+use super::identifier::{self, Identifier};
 use super::json::{self, Members};
 use super::offer::{read_offer, version_token};
 use super::rail::NotX402;
@@ -159,11 +160,15 @@ fn read_document(place: Place, members: &Members<'_>, headers: HeaderView<'_>) -
         Version::V1 => None,
         Version::V2 => members.present(name).map(json::compact),
     };
+    let extensions = kept("extensions");
+    if extensions.as_deref().map(identifier::read) == Some(Identifier::Unanswerable) {
+        return Err(Unreadable::Identifier);
+    }
     let demand = Demand {
         challenge: Challenge { version, offers, resource, seller_time_s: seller_time_s(headers) },
         offers: items.iter().map(|item| json::compact(item)).collect(),
         resource: kept("resource"),
-        extensions: kept("extensions"),
+        extensions,
         documented: Documented::read(members, each.iter().map(|(_, offer)| offer)),
     };
     let around = demand

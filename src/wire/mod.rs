@@ -11,6 +11,7 @@ pub mod claim;
 mod documented;
 pub mod envelope;
 pub mod header;
+mod identifier;
 pub(crate) mod json;
 mod offer;
 pub mod payment;

@@ -12,7 +12,7 @@ use bursar_vault::protocol::PaymentHeader;
 use bursar_vault::sign::Signature;
 
 use super::envelope::Envelope;
-use super::json::{Members, quoted};
+use super::identifier::{self, Identifier};
 
 /// Why no header can be built. Each of these means that the pieces do not belong together; the money stays counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,8 +73,8 @@ pub fn blank(envelope: &Envelope, amount: Amount, payee: Address) -> Result<Blan
         }
         Version::V2 => {
             pieces.extend([Piece::Text("{\"x402Version\":2,\"payload\":".to_owned()), Piece::Payload]);
-            let identifier = envelope.extensions_text().and_then(identifier);
-            if let Some((before, after)) = identifier {
+            let identifier = envelope.extensions_text().map_or(Identifier::Unwanted, identifier::read);
+            if let Identifier::Wanted(before, after) = identifier {
                 pieces.extend([Piece::Text(format!(",\"extensions\":{before}")), Piece::Payment, Piece::Text(after)]);
             }
             let resource = envelope.resource_text().map_or_else(String::new, |text| format!(",\"resource\":{text}"));
@@ -100,32 +100,6 @@ fn agree(envelope: &Envelope, amount: Amount, payee: Address) -> Result<(), Unse
         Said::Text(text) if text.parse::<Address>() == Ok(payee) => Ok(()),
         _ => Err(Unsendable::Payee),
     }
-}
-
-/// The answer to an advertised `payment-identifier`: what was advertised, with `info.id` added, cut where the id goes.
-/// `None` when it was not advertised in the form that its specification gives, or when the seller set an id itself, which
-/// must not be changed.
-fn identifier(extensions: &str) -> Option<(String, String)> {
-    const NAME: &str = "payment-identifier";
-    let advertised = Members::of(extensions)?.object(NAME)?;
-    let info = advertised.object("info")?;
-    if !matches!(info.text("required"), Some("true" | "false")) || info.text("id").is_some() {
-        return None;
-    }
-    let (mut before, mut after) = (format!("{{\"{NAME}\":{{"), None::<String>);
-    for (place, (name, text)) in advertised.iter().enumerate() {
-        let separator = if place == 0 { "" } else { "," };
-        let member = format!("{separator}{}:", quoted(name));
-        match (text.strip_suffix('}').filter(|_| name == "info"), &mut after) {
-            (Some(open), None) => {
-                before = format!("{before}{member}{open},\"id\":");
-                after = Some("}".to_owned());
-            }
-            (_, Some(after)) => *after = format!("{after}{member}{text}"),
-            (None, None) => before = format!("{before}{member}{text}"),
-        }
-    }
-    Some((before, format!("{}}}}}", after?)))
 }
 
 #[cfg(test)]

@@ -76,6 +76,9 @@ pub enum Unreadable {
     /// An offer with what surrounds it is too long to be kept for a second sending.
     #[error("an offer with resource and extensions is longer than {} bytes", Envelope::MAX_BYTES)]
     OfferTooLong,
+    /// Payments have to carry an identifier, and the form in which it is wanted is not the specification's.
+    #[error("a `payment-identifier` is required in a form that is not standard")]
+    Identifier,
     /// A home-made form that resembles x402.
     #[error("the form is the seller's own and not standard x402")]
     Dialect,
@@ -110,6 +113,7 @@ impl From<&Unreadable> for Refusal {
             | Unreadable::NoVersion(_)
             | Unreadable::NoList(_)
             | Unreadable::OfferNotAnObject(_)
+            | Unreadable::Identifier
             | Unreadable::Dialect => Self::TermsUnreadable { why },
         }
     }
@@ -152,6 +156,7 @@ mod tests {
             Unreadable::TooManyOffers(1_000_000),
             Unreadable::OfferNotAnObject(31),
             Unreadable::OfferTooLong,
+            Unreadable::Identifier,
             Unreadable::Dialect,
         ]);
         for unreadable in all {

@@ -1,5 +1,6 @@
 //! A seller on loopback TLS: five cents a page, every payment header is accepted and remembered. It can hold an answer
-//! back. It must never forget a payment it saw: what it remembers is what it could take to a chain.
+//! back. It wants an identifier with each payment and knows by it what it was shown before. It must never forget a payment
+//! it saw: what it remembers is what it could take to a chain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -26,6 +27,10 @@ pub(crate) const PAYEE: &str = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 /// One payment header as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Presented {
+    /// Its identifier, of the extension `payment-identifier`.
+    pub(crate) id: String,
+    /// The header, byte for byte.
+    pub(crate) header: String,
     pub(crate) path: String,
     pub(crate) nonce: String,
     pub(crate) signature: String,
@@ -79,9 +84,14 @@ impl Seller {
                     let reply = match payment {
                         None => terms(&path, port),
                         Some(header) => {
-                            let (presented, reply) = goods(&path, &header);
-                            seen.lock().unwrap().push(presented);
-                            reply
+                            let (presented, reply) = goods(&path, header);
+                            let mut seen = seen.lock().unwrap();
+                            // One id is one payment: the same again is the same answer, and another one a conflict.
+                            let is_another =
+                                |known: &Presented| known.id == presented.id && known.header != presented.header;
+                            let conflicts = seen.iter().any(is_another);
+                            seen.push(presented);
+                            if conflicts { conflict() } else { reply }
                         }
                     };
                     count.send_modify(|arrived| if paying { arrived.paid += 1 } else { arrived.asked += 1 });
@@ -121,14 +131,16 @@ impl Seller {
         self.presented.lock().unwrap().len()
     }
 
-    /// Every nonce ever seen with what it is worth. The same nonce always came with the same signature and amount for
-    /// the same page, and each page with one nonce: a page stands for one purchase in these tests.
+    /// Every nonce ever seen with what it is worth. The same nonce always came in the same header, byte for byte, with one
+    /// identifier of its own, and each page with one nonce: a page stands for one purchase in these tests.
     pub(crate) fn nonces(&self) -> BTreeMap<String, u128> {
         let mut first: BTreeMap<String, Presented> = BTreeMap::new();
         for presented in self.presented.lock().unwrap().iter() {
             let known = first.entry(presented.nonce.clone()).or_insert_with(|| presented.clone());
             assert_eq!(known, presented, "one nonce came with two payments");
         }
+        let ids: BTreeSet<&str> = first.values().map(|presented| presented.id.as_str()).collect();
+        assert_eq!(ids.len(), first.len(), "two purchases came under one identifier: {first:?}");
         let pages: BTreeSet<&str> = first.values().map(|presented| presented.path.as_str()).collect();
         assert_eq!(pages.len(), first.len(), "one purchase was signed twice: {first:?}");
         first.into_values().map(|presented| (presented.nonce, presented.units)).collect()
@@ -160,7 +172,8 @@ async fn read<S: AsyncRead + Unpin>(stream: &mut S) -> Option<(String, Option<St
 /// The 402 answer for a page.
 pub(crate) fn terms(path: &str, port: u16) -> Vec<u8> {
     let terms = json!({
-        "x402Version": 2, "error": "payment required", "extensions": {},
+        "x402Version": 2, "error": "payment required",
+        "extensions": {"payment-identifier": {"info": {"required": true}, "schema": {"type": "object"}}},
         "resource": {"url": format!("https://{HOST}:{port}{path}"), "description": "a page", "mimeType": "text/plain"},
         "accepts": [{
             "scheme": "exact", "network": "eip155:84532", "amount": PRICE_UNITS.to_string(), "payTo": PAYEE,
@@ -172,11 +185,13 @@ pub(crate) fn terms(path: &str, port: u16) -> Vec<u8> {
 }
 
 /// What a payment header says, and the page with a settlement that agrees with it.
-fn goods(path: &str, header: &str) -> (Presented, Vec<u8>) {
-    let document: Value = serde_json::from_slice(&STANDARD.decode(header).unwrap()).unwrap();
+fn goods(path: &str, header: String) -> (Presented, Vec<u8>) {
+    let document: Value = serde_json::from_slice(&STANDARD.decode(&header).unwrap()).unwrap();
     let signed = &document["payload"]["authorization"];
     let text = |member: &Value| member.as_str().unwrap().to_owned();
     let presented = Presented {
+        id: text(&document["extensions"]["payment-identifier"]["info"]["id"]),
+        header,
         path: path.to_owned(),
         nonce: text(&signed["nonce"]),
         signature: text(&document["payload"]["signature"]),
@@ -187,6 +202,11 @@ fn goods(path: &str, header: &str) -> (Presented, Vec<u8>) {
         "success": true, "transaction": presented.nonce, "network": "eip155:84532", "payer": signed["from"],
     });
     (presented, answer("200 OK", "payment-response", &settled, "the page"))
+}
+
+/// What a payment gets that comes under the identifier of another one.
+fn conflict() -> Vec<u8> {
+    b"HTTP/1.1 409 Conflict\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec()
 }
 
 fn answer(status: &str, name: &str, document: &Value, body: &str) -> Vec<u8> {

@@ -5,7 +5,6 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use bursar_vault::client::OperatorClient;
@@ -73,25 +72,6 @@ pub(crate) fn as_user<T: Send>(uid: u32, work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// The program at a place where every user can start it: the build's own folder may be closed to others.
-fn program() -> &'static Path {
-    static PLACE: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
-    let (_, path) = PLACE.get_or_init(|| {
-        let folder = open_folder("bursar-program-");
-        let path = folder.path().join("bursar");
-        fs::copy(env!("CARGO_BIN_EXE_bursar"), &path).unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-        (folder, path)
-    });
-    path
-}
-
-fn open_folder(prefix: &str) -> TempDir {
-    let folder = tempfile::Builder::new().prefix(prefix).tempdir_in("/tmp").unwrap();
-    fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).unwrap();
-    folder
-}
-
 impl Machine {
     /// A machine whose vault runs and has an open session of one dollar.
     pub(crate) async fn with_a_dollar(rules: &str) -> Self {
@@ -109,7 +89,12 @@ impl Machine {
             0,
             "this test starts processes of several users, which only root can do: run it as root (`sudo -E cargo test`)"
         );
-        let machine = Self { vault: None, folder: open_folder("bursar-machine-") };
+        let folder = tempfile::Builder::new().prefix("bursar-machine-").tempdir_in("/tmp").unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).unwrap();
+        // The program at a place where every user can start it: the build's own folder may be closed to others.
+        let (built, program) = (Path::new(env!("CARGO_BIN_EXE_bursar")), folder.path().join("bursar"));
+        fs::hard_link(built, &program).or_else(|_far| fs::copy(built, &program).map(drop)).unwrap();
+        let machine = Self { vault: None, folder };
         for (name, owner, mode) in [
             ("vault", VAULT, 0o700),
             ("agent", AGENT, 0o700),
@@ -171,9 +156,8 @@ impl Machine {
     }
 
     /// The program as a user starts it, without any word yet.
-    #[expect(clippy::unused_self, reason = "only on a machine is there such a user")]
     pub(crate) fn bare(&self, uid: u32) -> Command {
-        let mut command = Command::new(program());
+        let mut command = Command::new(self.path("bursar"));
         command.env_clear().uid(uid).gid(uid).current_dir("/").kill_on_drop(true);
         command
     }

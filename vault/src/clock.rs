@@ -11,6 +11,7 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::platform;
 use rustix::time::{ClockId, clock_gettime};
 
 /// How far wall clock and boot clock may drift apart before a person is asked, in seconds.
@@ -36,16 +37,14 @@ impl TimeSource for MachineTime {
     }
 
     fn boot_ms(&self) -> u64 {
-        let read = clock_gettime(ClockId::Boottime);
+        let read = clock_gettime(platform::BOOT_CLOCK);
         let seconds = u64::try_from(read.tv_sec).unwrap_or(0);
         let nanos = u64::try_from(read.tv_nsec).unwrap_or(0);
         seconds.saturating_mul(1000).saturating_add(nanos.div_euclid(1_000_000))
     }
 
     fn boot_id(&self) -> String {
-        std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
-            .map(|text| text.trim().to_owned())
-            .unwrap_or_default()
+        platform::boot_id()
     }
 }
 

@@ -29,6 +29,10 @@ pub enum Role {
 
 /// What a process needs, and therefore keeps.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64")),
+    expect(dead_code, reason = "elsewhere nothing is taken away")
+)]
 pub struct Plan {
     role: Role,
     /// Folders in which it reads and writes.

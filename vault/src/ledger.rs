@@ -8,7 +8,7 @@
 //! comes back and what time does; the words of people; then how the counting is quick, the log honest, the writing
 //! durable, and which file it is.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bursar_policy::errand::PaymentId;
 
@@ -111,8 +111,8 @@ pub struct Ledger {
     id: String,
     flood: refused::Flood,
     unsigned: Mutex<Vec<PaymentId>>,
-    // Dropped last, so that nobody opens the file before it is closed.
-    _lock: open::Lock,
+    // Given back last, so that nobody opens the file before it is closed.
+    lock: Mutex<Option<open::Lock>>,
 }
 
 impl Ledger {
@@ -173,7 +173,7 @@ impl Ledger {
             id: found.ledger_id,
             flood: refused::Flood::default(),
             unsigned: Mutex::default(),
-            _lock: lock,
+            lock: Mutex::new(Some(lock)),
         };
         ledger.note(Event::new(EventKind::Opened, concat!("bursar-vault ", env!("CARGO_PKG_VERSION"))));
         if is_current {
@@ -210,12 +210,14 @@ impl Ledger {
         self.writer.ask(|_tx| Ok(Answer::Durable(())))
     }
 
-    /// Closes the ledger in order: everything that was asked before is on the disk when this returns. Asks after it get
-    /// [`LedgerFault::Closed`].
+    /// Closes the ledger in order: everything that was asked before is on the disk when this returns, and another may open
+    /// it. Asks after it get [`LedgerFault::Closed`].
     pub fn close(&self) {
         self.tell_left_out(refused::Minute::Whatever);
         self.note(Event::new(EventKind::Closed, "in order"));
         self.writer.close();
+        // Not when the last one drops this, who may be about to: a thread that rests, or a conversation at its end.
+        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 

@@ -1,6 +1,7 @@
 //! Keeps keys out of places that leak. Must never print, store or compare a value it finds, only its name.
 
-use rustix::process::{DumpableBehavior, Resource, Rlimit};
+use crate::platform;
+use rustix::process::{Resource, Rlimit};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use thiserror::Error;
@@ -74,7 +75,7 @@ pub fn wallet_variable(pairs: impl IntoIterator<Item = (OsString, OsString)>) ->
 pub fn forbid_core_dumps() -> Result<(), SecretFault> {
     rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })
         .map_err(|_errno| SecretFault::CoreDumps)?;
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|_errno| SecretFault::CoreDumps)
+    platform::close_memory().map_err(|_fault| SecretFault::CoreDumps)
 }
 
 /// 64 hex digits, with or without `0x`, with or without space around.

@@ -6,6 +6,7 @@
 //! Owner and mode are verified after the bind, and the peer's uid on every connection.
 
 use crate::guarded::{self, Facts, GuardFault, Kind};
+use crate::platform;
 use rustix::fs::XattrFlags;
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
@@ -113,12 +114,11 @@ pub const fn may_speak(theirs: u32, ours: u32) -> Result<(), SocketFault> {
 ///
 /// [`SocketFault::System`] when the kernel does not say.
 pub fn peer_of(stream: impl AsFd) -> Result<u32, SocketFault> {
-    let credentials = rustix::net::sockopt::socket_peercred(stream).map_err(|errno| SocketFault::System {
+    platform::peer_uid(stream).map_err(|source| SocketFault::System {
         doing: "ask who is at the other end of",
         path: PathBuf::from("socket"),
-        source: errno.into(),
-    })?;
-    Ok(credentials.uid.as_raw())
+        source,
+    })
 }
 
 /// Binds a socket that `guests` can reach. A socket file left by a vault that died is replaced: call this only while

@@ -85,17 +85,17 @@ pub(super) async fn play<S: AsyncRead + AsyncWrite + Unpin>(
             HalfClose => stream.shutdown().await.unwrap_or_default(),
             Close => {
                 drop(stream);
-                count.send_modify(|count| *count += 1);
+                count.send_modify(|count| *count = count.saturating_add(1));
                 return;
             }
         }
-        count.send_modify(|count| *count += 1);
+        count.send_modify(|count| *count = count.saturating_add(1));
     }
     // Nothing is read here that was not in the script.
     if let Some(request) = read_request(&mut stream).await {
         seen.lock().unwrap().push((connection, request));
     }
-    count.send_modify(|count| *count += 1);
+    count.send_modify(|count| *count = count.saturating_add(1));
 }
 
 pub(super) fn bare() -> Ask {

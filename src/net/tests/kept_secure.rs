@@ -22,10 +22,13 @@ use super::secrets::ask_with_secrets;
 use super::{NAME, QUICK, pinned, sandbox};
 use crate::net::{Exchange, FaultCode};
 
-type Heard = Arc<Mutex<Vec<(usize, String)>>>;
+pub(super) type Heard = Arc<Mutex<Vec<(usize, String)>>>;
 
 /// A seller that accepts TLS and plays a script of its own on each connection, the last one for ever.
-async fn keeper(acceptor: TlsAcceptor, scripts: &'static [&'static [Step]]) -> (u16, Heard, watch::Receiver<usize>) {
+pub(super) async fn keeper(
+    acceptor: TlsAcceptor,
+    scripts: &'static [&'static [Step]],
+) -> (u16, Heard, watch::Receiver<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let (count, played) = watch::channel(0);
@@ -47,7 +50,7 @@ async fn to(port: u16, authority: &Authority) -> Exchange {
     Exchange::open(pin, &authority.trusted())
 }
 
-fn connections(heard: &Heard) -> Vec<usize> {
+pub(super) fn connections(heard: &Heard) -> Vec<usize> {
     heard.lock().unwrap().iter().map(|(connection, _)| *connection).collect()
 }
 
@@ -140,7 +143,7 @@ async fn answering_then(authority: &Authority, last: &'static [u8]) -> (u16, wat
                 stream.read_exact(&mut [0; 24]).await.unwrap();
                 let mut head = [0; 9];
                 while stream.read_exact(&mut head).await.is_ok() {
-                    let length = usize::from(head[1]) * 256 + usize::from(head[2]);
+                    let length = usize::from(u16::from_be_bytes([head[1], head[2]]));
                     stream.read_exact(&mut vec![0; length]).await.unwrap();
                     // HEADERS: answered by HEADERS that end the stream, `:status` written out (RFC 7541 6.2.2).
                     if head[3] == 1 {

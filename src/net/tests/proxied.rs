@@ -9,6 +9,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::authority::{Authority, SecureSeller};
+use super::kept::Step::{Read, Say};
+use super::kept::{KEEPS, bare, leg, paid};
+use super::kept_secure::{connections, keeper};
 use super::secrets::secret;
 use super::{NAME, QUICK, Scripted, get, rules, vetted};
 use crate::net::{Ask, Exchange, FaultCode, Limits, PinFault, Tls, pin};
@@ -84,6 +87,17 @@ async fn both_legs_go_through_the_proxy_to_the_judged_address_with_the_name_insi
     assert_eq!(proxy.asked(), [asked.clone(), asked], "an address, and neither name nor payment");
     assert_eq!(seller.names(), [Some(NAME.to_owned()), Some(NAME.to_owned())]);
     assert_eq!(seller.hosts(), vec![format!("{NAME}:{}", seller.port); 2]);
+}
+
+#[tokio::test]
+async fn one_tunnel_carries_both_legs_where_the_seller_keeps_it() {
+    let authority = Authority::new();
+    let acceptor = authority.vouch(NAME, 2020, 2100).acceptor("http/1.1", &[&TLS13]);
+    let (port, heard, _) = keeper(acceptor, &[&[Read, Say(KEEPS), Read, Say(KEEPS)]]).await;
+    let proxy = Proxy::saying("HTTP/1.1 200 Connection established\r\n\r\n", None).await;
+    let exchange = to(proxy.port, port, &authority.trusted()).await;
+    assert_eq!((leg(&exchange, &bare()).await, leg(&exchange, &paid()).await), (Ok(402), Ok(402)));
+    assert_eq!((connections(&heard), proxy.asked().len()), (vec![0, 0], 1));
 }
 
 #[tokio::test]

@@ -80,8 +80,7 @@ fn of_the_extensions_only_an_advertised_payment_identifier_is_answered() {
         format!("{{{others}}}"),
         r#"{"payment-identifier":null}"#.to_owned(),
         r#"{"payment-identifier":{"info":{}}}"#.to_owned(),
-        r#"{"payment-identifier":{"info":{"required":"yes"}}}"#.to_owned(),
-        r#"{"payment-identifier":{"info":{"required":true,"id":"chosen-by-the-seller"}}}"#.to_owned(),
+        r#"{"payment-identifier":{"info":{"required":false,"id":"chosen-by-the-seller"}}}"#.to_owned(),
         "[]".to_owned(),
     ];
     for extensions in unanswered {

@@ -80,7 +80,11 @@ const BOUND: &[(&str, &[&str])] = &[
     // The ledger.
     (
         "LG-002",
-        &["two_clients_spend_one_budget_to_the_cent", "ten_agents_at_once_spend_one_budget_and_not_a_cent_more"],
+        &[
+            "two_clients_spend_one_budget_to_the_cent",
+            "ten_agents_at_once_spend_one_budget_and_not_a_cent_more",
+            "sixty_four_clients_race_for_one_budget_each_host_and_each_session",
+        ],
     ),
     ("LG-003", &["fifty_threads_and_exactly_the_limit_wins"]),
     (

@@ -143,13 +143,43 @@ fn it_listens_on_no_tcp_port_and_reaches_those_of_others() {
     });
 }
 
+/// Makes the calling thread one of a user without rights, where the tests run as root: root's rights look into everybody.
+fn without_rights(uid: u32) -> Result<(), Errno> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let (user, group) = (rustix::thread::Uid::from_raw(uid), rustix::thread::Gid::from_raw(uid));
+    rustix::thread::set_thread_groups(&[])?;
+    rustix::thread::set_thread_res_gid(group, group, group)?;
+    rustix::thread::set_thread_res_uid(user, user, user)
+}
+
 #[test]
-fn nobody_outside_is_signalled() {
+fn nobody_outside_is_signalled_or_looked_into() {
+    const SOMEBODY: u32 = 61_005;
     let own = tempfile::tempdir().unwrap();
-    let mut outside = Command::new("/usr/bin/sleep").arg("30").spawn().unwrap();
+    let plan = Plan { role: Role::Serve, own: vec![own.path().to_owned()], read: Vec::new() };
+    let mut command = Command::new("/usr/bin/sleep");
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::process::CommandExt::uid(&mut command, SOMEBODY);
+        std::os::unix::process::CommandExt::gid(&mut command, SOMEBODY);
+    }
+    let mut outside = command.arg("30").spawn().unwrap();
     let pid = rustix::process::Pid::from_child(&outside);
-    confined(Role::Starter, own.path(), || {
-        assert_eq!(rustix::process::test_kill_process(pid).unwrap_err(), Errno::PERM);
+    let of = |name: &str| format!("/proc/{}/{name}", pid.as_raw_nonzero());
+    std::thread::scope(|scope| {
+        let tried = scope.spawn(|| {
+            without_rights(SOMEBODY).unwrap();
+            // So far it could.
+            rustix::process::test_kill_process(pid).unwrap();
+            assert!(!fs::read(of("environ")).unwrap().is_empty());
+            confine(&plan);
+            assert_eq!(rustix::process::test_kill_process(pid).unwrap_err(), Errno::PERM);
+            for name in ["environ", "maps", "mem"] {
+                denied(fs::read(of(name)));
+            }
+        });
+        tried.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     });
     outside.kill().unwrap();
     outside.wait().unwrap();

@@ -31,11 +31,13 @@ const VERSIONS: [&str; 5] = [
 
 /// What every connection needs, and what must be read back. The first two make a commit one write, and it is
 /// writer/journal.rs that waits until it is on the disk; the third (KiB) lets a payment find its pages without reading
-/// them anew; the rest narrow what a file that was changed by hand can do to us.
-const PRAGMAS: [(&str, &str, &str); 9] = [
+/// them anew, and the fourth (pages) lets the journal grow to 16 MiB before they are moved, for which the disk is waited
+/// twice more; the rest narrow what a file that was changed by hand can do to us.
+const PRAGMAS: [(&str, &str, &str); 10] = [
     ("journal_mode", "WAL", "wal"),
     ("synchronous", "NORMAL", "1"),
     ("cache_size", "-16384", "-16384"),
+    ("wal_autocheckpoint", "4000", "4000"),
     ("foreign_keys", "ON", "1"),
     ("recursive_triggers", "ON", "1"),
     ("trusted_schema", "OFF", "0"),

@@ -23,10 +23,6 @@ pub const FRAME_DEADLINE: Duration = Duration::from_secs(10);
 /// Bytes in front of each message.
 pub const HEADER_BYTES: usize = 4;
 
-/// What is set aside for a frame before it is known how long it gets: more than the secrets of one errand take, every
-/// character of them escaped.
-const SECRETS_ROOM_BYTES: usize = 24 * 1024;
-
 /// Why a frame could not be read or written.
 #[derive(Debug, Error)]
 pub enum FrameFault {
@@ -71,19 +67,33 @@ pub enum FrameFault {
 ///
 /// [`FrameFault::TooLong`] over `cap`; [`FrameFault::Unreadable`] when the value has no JSON form.
 pub fn encode<T: Serialize>(message: &T, cap: u32) -> Result<Zeroizing<Vec<u8>>, FrameFault> {
-    // Room up front, so that a passphrase or a secret is not copied about by a growing buffer.
-    let mut frame = Zeroizing::new(Vec::with_capacity(SECRETS_ROOM_BYTES));
-    frame.extend_from_slice(&[0_u8; HEADER_BYTES]);
-    serde_json::to_writer(&mut *frame, message).map_err(|fault| unreadable(&fault))?;
-    let length = frame.len().saturating_sub(HEADER_BYTES);
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, message).map_err(|fault| unreadable(&fault))?;
+    let Length(length) = length;
     let announced = u32::try_from(length)
         .ok()
         .filter(|announced| *announced <= cap)
         .ok_or(FrameFault::TooLong { length: u64::try_from(length).unwrap_or(u64::MAX), cap })?;
-    for (place, byte) in frame.iter_mut().zip(announced.to_be_bytes()) {
-        *place = byte;
-    }
+    // Room for exactly this frame, so that a passphrase or a secret is not copied about by a growing buffer, and no more
+    // is wiped afterwards than was written.
+    let mut frame = Zeroizing::new(Vec::with_capacity(HEADER_BYTES.saturating_add(length)));
+    frame.extend_from_slice(&announced.to_be_bytes());
+    serde_json::to_writer(&mut *frame, message).map_err(|fault| unreadable(&fault))?;
     Ok(frame)
+}
+
+/// Counts what is written to it.
+struct Length(usize);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The number of content bytes a header announces.

@@ -33,7 +33,7 @@ fn after_a_long_time() -> Sandbox {
 
 /// Waits until `seen` of the vault's status and newest log entries.
 fn wait_until(sandbox: &Sandbox, seen: impl Fn(Option<String>, &str) -> bool) {
-    let give_up = Instant::now() + PATIENCE;
+    let give_up = Instant::now().checked_add(PATIENCE).unwrap();
     loop {
         let operator = sandbox.operator();
         let OperatorReply::Log(entries) = operator.ask(&OperatorAsk::Log { limit: 20, after: None }) else {

@@ -23,6 +23,16 @@ fn lengths_are_checked_before_anything_is_allocated() {
     assert!(encode(&"x".repeat(40), 42).is_ok());
 }
 
+/// A buffer that grows leaves copies of what it held, and a larger one is more to wipe.
+#[test]
+fn a_frame_has_room_for_itself_from_the_start_and_no_more() {
+    for length in [0, 1, 100, 30_000, 100_000] {
+        let frame = encode(&"\u{1}".repeat(length), REPLY_MAX_BYTES).unwrap();
+        assert_eq!(frame.len(), HEADER_BYTES + 2 + 6 * length);
+        assert_eq!(frame.capacity(), frame.len());
+    }
+}
+
 #[test]
 fn a_frame_that_never_completes_is_late_and_a_cut_one_is_cut() {
     let (mut near, far) = UnixStream::pair().unwrap();
