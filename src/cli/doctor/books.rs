@@ -7,6 +7,7 @@ use bursar_policy::{Address, Digest, Rules};
 use bursar_vault::guarded::{self, GuardFault};
 use bursar_vault::keystore::Keystore;
 use bursar_vault::ledger::{Identity, Inspector, LedgerFault};
+use bursar_vault::ledger_place;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::OperatorStatus;
 

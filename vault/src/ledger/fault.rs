@@ -166,14 +166,14 @@ pub enum LedgerFault {
         detail: String,
     },
     /// Another program holds a lock on the file. The one ask is refused; nothing was written and nothing latches.
-    #[error("another program has the ledger's file locked; close it and ask again")]
+    #[error("somebody else has the ledger locked for too long; ask again, and close whatever has its file open")]
     Busy,
     /// The server wants the transaction to be begun again. Nobody hears of it.
     #[error("the ledger's server wants the same again")]
     Again,
     /// The server cannot be reached, or does not take writes. Whether the ask was done is not known, and it counts as done
     /// where money was to be counted; there is no signature. Nothing latches.
-    #[error("the ledger's server cannot be used now ({detail}); nothing was signed, so ask again when it is back")]
+    #[error("the ledger's server cannot be used now ({detail}); nothing is sent, so ask again when it is back")]
     Unreachable {
         /// What was noticed.
         detail: String,

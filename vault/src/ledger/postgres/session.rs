@@ -19,7 +19,7 @@ const TRIES: u32 = 3;
 
 /// One round trip: the transaction with its ends, and the lock that everybody takes first.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
-    SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '8s';
+    SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '8s';
     SET LOCAL idle_in_transaction_session_timeout = '15s';
     SELECT 1 FROM meta WHERE id = 1 FOR UPDATE";
 
@@ -165,7 +165,7 @@ impl Session {
     fn try_begin(&self) -> Result<(), LedgerFault> {
         self.start(BEGIN)?;
         let Some(vault) = &self.vault else { return Ok(()) };
-        match self.noted(tenure::hold(&self.line, vault)) {
+        match tenure::hold(&self.line, vault).map_err(LedgerFault::from) {
             Ok((seen, tenure, wrote)) => {
                 self.changes.set(self.changes.get().saturating_add(u64::from(wrote)));
                 *self.seen.borrow_mut() = Some((seen, tenure));
@@ -187,7 +187,7 @@ impl Session {
         self.is_spoilt.set(false);
         // Set first: a part of it may have been done when it is refused.
         self.is_open.set(true);
-        let begun = self.noted(self.line.batch(sql));
+        let begun = self.line.batch(sql).map_err(LedgerFault::from);
         if begun.is_err() {
             self.give_up();
         }
@@ -272,7 +272,11 @@ impl Session {
     fn noted<T>(&self, said: Result<T, Fault>) -> Result<T, LedgerFault> {
         said.map_err(|fault| {
             self.is_spoilt.set(true);
-            fault.into()
+            match fault.into() {
+                // What was begun is not begun again for anybody: whoever asked may ask again.
+                LedgerFault::Again => LedgerFault::Busy,
+                other => other,
+            }
         })
     }
 }

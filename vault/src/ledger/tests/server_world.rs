@@ -11,6 +11,11 @@ pub(super) use super::super::world::{
     redeemer, rules, rules_with, settled, signature, silence, terms,
 };
 
+/// Each case has a database of its own, and the rules are the same text on both engines: a few are enough.
+pub(super) const fn cases(all: u32) -> u32 {
+    all.div_ceil(6)
+}
+
 /// Everything a test needs, with a database of its own.
 pub(in crate::ledger::tests) struct World(Any);
 

@@ -21,19 +21,31 @@ fn world(limits: &str, budget: &str) -> (World, Database) {
 /// How many of `errands` are counted and signed when each has a thread of its own at one of the vaults in turn.
 fn winners(vaults: &[&World], errands: Vec<Errand>, units: u128) -> usize {
     let gate = Barrier::new(errands.len());
-    let buy = |vault: &World, errand: Errand| {
-        gate.wait();
-        match vault.ledger().claim(&vault.session, errand, &vault.rules, Duration::from_secs(60)).unwrap() {
-            Claim::New(guard) => match vault.ledger().authorize(guard, vault.ask(terms(units)), &vault.rules) {
-                Ok(Counted::Yes(exposed)) => {
-                    vault.sign(&exposed);
-                    true
-                }
-                Ok(Counted::No { .. }) | Err(LedgerFault::Meanwhile) => false,
-                Err(fault) => panic!("{fault}"),
+    let try_to = |vault: &World, errand: Errand| {
+        Ok(match vault.ledger().claim(&vault.session, errand, &vault.rules, Duration::from_secs(60))? {
+            Claim::New(guard) => match vault.ledger().authorize(guard, vault.ask(terms(units)), &vault.rules)? {
+                Counted::Yes(exposed) => loop {
+                    match vault.ledger().store_signature(&exposed, &signature()) {
+                        Err(LedgerFault::Busy) => {}
+                        stored => break stored.map(|_signed| true)?,
+                    }
+                },
+                Counted::No { .. } => false,
             },
             Claim::Repeat(_) | Claim::Resend { .. } | Claim::InFlight => false,
             other => panic!("{other:?}"),
+        })
+    };
+    let buy = |vault: &World, errand: Errand| {
+        gate.wait();
+        loop {
+            match try_to(vault, errand.clone()) {
+                Ok(won) => return won,
+                Err(LedgerFault::Meanwhile) => return false,
+                // On a slow machine the others may take too long.
+                Err(LedgerFault::Busy) => {}
+                Err(fault) => panic!("{fault}"),
+            }
         }
     };
     thread::scope(|scope| {

@@ -131,6 +131,11 @@ pub(super) fn place(dir: &Path) -> LedgerPlace {
     }
 }
 
+/// How many cases of a property are tried here, of so many.
+pub(super) const fn cases(all: u32) -> u32 {
+    all
+}
+
 fn place_of(dir: &Path, server: Option<&Database>) -> LedgerPlace {
     LedgerPlace { server: server.map(Database::place), ..place(dir) }
 }

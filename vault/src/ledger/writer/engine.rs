@@ -19,6 +19,9 @@ use crate::ledger::{approval, audit, handle, meta, session};
 /// The most asks in one transaction that somebody waits for: a stream of others does not put its commit off.
 const BATCH_MAX: usize = 64;
 
+/// The same on a server, where other vaults wait for their turn.
+const SHARED_BATCH_MAX: usize = 16;
+
 /// How long a write that nobody waits for may stay off the disk, in milliseconds.
 const LAZY_MS: u64 = 50;
 
@@ -104,7 +107,8 @@ impl Engine {
                 Next::Commit => self.settle(),
                 Next::Order(Order::Close) | Next::End => break,
             }
-            let full = self.open.as_ref().is_some_and(|open| BATCH_MAX <= open.asks);
+            let most = if self.place.server.is_some() { SHARED_BATCH_MAX } else { BATCH_MAX };
+            let full = self.open.as_ref().is_some_and(|open| most <= open.asks);
             if full && self.is_waited_for() {
                 self.settle();
             }

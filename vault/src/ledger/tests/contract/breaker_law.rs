@@ -58,7 +58,7 @@ fn acts() -> impl Strategy<Value = Vec<(u8, Act, u64)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: super::world::cases(24), ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_met_at_one_host_changes_nothing_for_another(acts in acts()) {

@@ -279,7 +279,7 @@ fn by_hand(spent: &[(u64, u128, bool)], since_s: u64) -> (u128, u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: super::world::cases(24), ..ProptestConfig::default() })]
 
     /// Whatever is proved in whatever order, each window has what it counted less what of that never moved.
     #[test]

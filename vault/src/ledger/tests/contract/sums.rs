@@ -300,7 +300,7 @@ impl Run {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 24, rng_seed: RngSeed::Fixed(402), failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: super::world::cases(24), rng_seed: RngSeed::Fixed(402), failure_persistence: None, ..Config::default() })]
 
     #[test]
     fn every_yes_and_every_sum_is_what_a_list_says(ops in prop::collection::vec(op(), 1..60)) {
