@@ -79,7 +79,7 @@ async fn what_is_for_files_only_and_what_is_not_there_is_said_in_one_sentence() 
     let nobody = Desk::empty().typing(&["ledger", "migrate", "--owner", "nobody", &address], "").await;
     nobody.says(4, &["nobody"]);
     let unnamed = Desk::set_up(&[]).await;
-    unnamed.typing(&["ledger", "migrate", "--owner", "keeper"], "").await.says(2, &["the rules name no ledger"]);
+    unnamed.typing(&["ledger", "migrate", "--owner", "keeper"], "").await.says(2, &["the rules name no such database"]);
     let worded = address.replace("vaults@", "vaults:word@");
     let worded = Desk::empty().run(&["init", "--ledger", &worded]).await;
     assert!(worded.code == Some(2) && worded.err.contains("ledger.password"), "{worded:?}");

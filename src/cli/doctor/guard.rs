@@ -25,7 +25,13 @@ pub(super) fn vault(lines: &mut Lines, profile: &Profile) -> Option<OperatorStat
             return None;
         }
         Err(fault) => {
-            lines.fail("vault", fault.to_string(), "stop that vault, or use the same version of bursar for both");
+            let fix = match &fault {
+                ClientFault::OtherVersion | ClientFault::OtherSetting { .. } | ClientFault::Said { .. } => {
+                    "stop that vault, or use the same version of bursar for both"
+                }
+                _ => "see to what that says, then run this again",
+            };
+            lines.fail("vault", fault.to_string(), fix);
             return None;
         }
     };
