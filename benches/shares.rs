@@ -29,6 +29,9 @@ const CALLERS: usize = 8;
 /// How long each rate is measured.
 const LONG: Duration = Duration::from_secs(5);
 
+/// How long vaults race: long enough for some to hear that another one is short, and give back.
+const RACE: Duration = Duration::from_secs(30);
+
 /// A server of its own, which ends with this process.
 struct Center {
     address: String,
@@ -170,10 +173,9 @@ fn run(stages: &[Stage], long: Duration) -> usize {
 
 fn main() {
     let quick = std::env::args().any(|argument| argument == "--smoke");
-    let (long, race) = if quick { (Duration::from_millis(300), Duration::from_secs(1)) } else { (LONG, LONG * 6) };
-    let rate = |stages: &[Stage]| {
-        run(stages, long).saturating_mul(1_000).checked_div(usize::try_from(long.as_millis()).unwrap_or(1)).unwrap_or(0)
-    };
+    let (long, race) = if quick { (Duration::from_millis(300), Duration::from_secs(1)) } else { (LONG, RACE) };
+    let milliseconds = usize::try_from(long.as_millis()).expect("a number");
+    let rate = |stages: &[Stage]| run(stages, long).saturating_mul(1_000).div_euclid(milliseconds);
     println!(
         "one vault that splits nothing: {} counted and signed in a second, {CALLERS} callers",
         rate(&[stage("90000 USD", None)])
