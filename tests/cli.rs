@@ -63,6 +63,8 @@ mod secrets;
 mod seller_words;
 #[path = "cli/shared_ledger.rs"]
 mod shared_ledger;
+#[path = "cli/shares.rs"]
+mod shares;
 #[path = "cli/spend.rs"]
 mod spend;
 #[path = "cli/stall.rs"]

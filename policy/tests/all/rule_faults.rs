@@ -469,3 +469,15 @@ fn a_proxy_is_plain_http_by_name_and_an_extra_authority_a_plain_file_name() {
         contradiction(&[], &network(&format!("extra_ca = \"{ca}\"")), "a plain file name inside the profile's folder");
     }
 }
+
+#[test]
+fn limits_are_split_where_each_vault_has_a_ledger_of_its_own() {
+    let shares = "[shares]\ncenter = \"postgres://vaults@db.example.com/books\"\n";
+    let rules = parse(&file(&[], shares), Setting::Real).unwrap();
+    assert_eq!(rules.shares().unwrap().to_string(), "postgres://vaults@db.example.com/books");
+    let both = format!("ledger = \"postgres://vaults@db.example.com/books\"\n{}", file(&[], shares));
+    let fault = parse(&both, Setting::Real).unwrap_err();
+    assert!(fault.contains("remove one of them"), "{fault}");
+    refused(&[], "[shares]\n", "center");
+    refused(&[], "[shares]\ncenter = \"https://db.example.com\"\n", "postgres://ROLE@HOST/DATABASE");
+}

@@ -23,6 +23,8 @@ pub(crate) struct Keeper {
     center: Arc<dyn Center>,
     /// One ask at a time: an answer that is taken up late must never undo what was said since.
     dealings: Mutex<Dealings>,
+    /// Apart from the dealings, so that whoever asks how it stands does not wait for the center.
+    trouble: Mutex<Option<String>>,
 }
 
 #[derive(Debug)]
@@ -32,7 +34,6 @@ struct Dealings {
     declared: BTreeSet<Digest>,
     /// The limits that stood in the rules at the last beat; `None` before the first.
     met: Option<BTreeSet<Digest>>,
-    trouble: Option<String>,
 }
 
 /// Why parts could not be looked after.
@@ -50,8 +51,8 @@ impl Keeper {
     /// Nothing is asked yet. `life` is 16 fresh random bytes.
     pub(crate) fn new(center: Arc<dyn Center>, ledger: &Ledger, life: [u8; 16]) -> Self {
         let who = Who { ledger: ledger.id().to_owned(), life, turn: 0 };
-        let dealings = Dealings { who, declared: BTreeSet::new(), met: None, trouble: None };
-        Self { center, dealings: Mutex::new(dealings) }
+        let dealings = Dealings { who, declared: BTreeSet::new(), met: None };
+        Self { center, dealings: Mutex::new(dealings), trouble: Mutex::default() }
     }
 
     /// Sees to it that the parts reach for a payment on `terms`, as far as the others leave room. Waits for the center only
@@ -95,15 +96,14 @@ impl Keeper {
     ///
     /// [`KeepFault`]; the next beat tries again.
     pub(crate) fn beat(&self, ledger: &Ledger, rules: &Arc<Rules>) -> Result<(), KeepFault> {
-        let mut dealings = self.dealings();
-        let done = self.round(&mut dealings, ledger, rules);
-        dealings.trouble = done.as_ref().err().map(ToString::to_string);
+        let done = self.round(&mut self.dealings(), ledger, rules);
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = done.as_ref().err().map(ToString::to_string);
         done
     }
 
     /// What stood in the way at the last beat.
     pub(crate) fn trouble(&self) -> Option<String> {
-        self.dealings().trouble.clone()
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn round(&self, dealings: &mut Dealings, ledger: &Ledger, rules: &Arc<Rules>) -> Result<(), KeepFault> {
