@@ -108,7 +108,7 @@ impl Ledger {
                     continue;
                 }
                 let mut standing = stand(tx, &rules, limit, limit.key(&facts))?;
-                let price = if limit.max.is_some() { facts.money.atto() } else { 1 };
+                let price = in_units(limit, tally::one(standing.line.key.as_str(), &facts));
                 standing.needed = standing.used.saturating_add(price);
                 if tx.shares.of(&standing.line, tx.now_s) < standing.needed {
                     short.push(standing);
