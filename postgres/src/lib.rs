@@ -5,7 +5,7 @@
 //! calls. So there is no pool: a vault has one writer, and whoever only looks opens a line of its own.
 
 pub use self::fault::{Fault, State};
-pub use self::line::Line;
+pub use self::line::{Line, quoted};
 pub use self::server::{Host, Password, Security, Server};
 pub use self::value::{Cell, Row, Value};
 

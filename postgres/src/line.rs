@@ -115,6 +115,15 @@ impl Line {
         self.wait(self.client.batch_execute(sql))
     }
 
+    /// Whether the server has a role of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`].
+    pub fn has_role(&self, name: &str) -> Result<bool, Fault> {
+        Ok(!self.query("SELECT 1 FROM pg_roles WHERE rolname = ?1", &[Value::Text(name)])?.is_empty())
+    }
+
     /// Whether it is known to be over.
     #[must_use]
     pub fn is_lost(&self) -> bool {
@@ -143,6 +152,12 @@ impl Line {
         }
         done
     }
+}
+
+/// A name between quotation marks, as SQL has it.
+#[must_use]
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn bound<'a>(values: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {

@@ -1,6 +1,6 @@
 //! The tables of a center and the rights of its vaults, made by the database's owner. Must never touch a row.
 
-use bursar_postgres::{Line as Wire, Server, Value};
+use bursar_postgres::{Line as Wire, Server, quoted};
 
 use super::CenterFault;
 use super::database::PATIENCE;
@@ -21,8 +21,8 @@ pub fn migrate(owner: &Server, vaults: &str) -> Result<bool, CenterFault> {
     if wire.query("SELECT 1 FROM pg_class WHERE oid = to_regclass('bursar_share.vault')", &[])?.is_empty() {
         wire.batch(SCHEMA)?;
     }
-    let made_role = wire.query("SELECT 1 FROM pg_roles WHERE rolname = ?1", &[Value::Text(vaults)])?.is_empty();
-    let role = format!("\"{}\"", vaults.replace('"', "\"\""));
+    let made_role = !wire.has_role(vaults)?;
+    let role = quoted(vaults);
     if made_role {
         wire.batch(&format!("CREATE ROLE {role} LOGIN"))?;
     }

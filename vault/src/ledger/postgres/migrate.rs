@@ -1,6 +1,6 @@
 //! Tables, guards, role and grants, made by the database's owner. Must never touch a row of the ledger.
 
-use bursar_postgres::{Line, Server, Value};
+use bursar_postgres::{Line, Server, Value, quoted};
 
 use super::open::{fingerprint, server};
 use super::{PATIENCE, VERSION};
@@ -60,7 +60,7 @@ fn changed(line: &Line, vaults: &str) -> Result<Migrated, LedgerFault> {
     for kind in EventKind::EVERY {
         line.execute("INSERT INTO event_kind (name) VALUES (?1) ON CONFLICT DO NOTHING", &[Value::Text(kind.name())])?;
     }
-    let made_role = line.query("SELECT 1 FROM pg_roles WHERE rolname = ?1", &[Value::Text(vaults)])?.is_empty();
+    let made_role = !line.has_role(vaults)?;
     let quoted = quoted(vaults);
     if made_role {
         line.batch(&format!("CREATE ROLE {quoted} LOGIN")).map_err(|fault| {
@@ -83,9 +83,4 @@ fn version(line: &Line) -> Result<i64, LedgerFault> {
         Some(bursar_postgres::Cell::Number(version)) => Ok(version),
         _ => Err(LedgerFault::Unreadable { what: "schema" }),
     }
-}
-
-/// A name between quotation marks, as SQL has it.
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
