@@ -228,7 +228,7 @@ impl Pattern {
             }
             conn.execute(
                 "UPDATE tally SET spent = last.total, spent_count = last.seq, spent_last_s = last.at_s
-                 FROM (SELECT * FROM spent WHERE key = ?1 ORDER BY seq DESC LIMIT 1) AS last WHERE tally.key = ?1",
+                 FROM (SELECT * FROM spent WHERE key = ?1 ORDER BY at_s DESC, seq DESC LIMIT 1) AS last WHERE tally.key = ?1",
                 [key],
             )
             .unwrap();

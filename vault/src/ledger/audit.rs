@@ -53,7 +53,7 @@ const STRIDE: u64 = 10_000;
 const KEYS: &str = "SELECT key FROM tally";
 const ENTRIES: &str = "SELECT spent.key, spent.seq, spent.at_s, spent.total, payment.money, payment.state, EXISTS
          (SELECT 1 FROM returned WHERE returned.payment = spent.payment AND returned.key = spent.key), payment.ended_s
-     FROM spent JOIN payment ON payment.id = spent.payment ORDER BY spent.key, spent.seq";
+     FROM spent JOIN payment ON payment.id = spent.payment ORDER BY spent.key, spent.at_s, spent.seq";
 /// A name is in the words of an event where they are others without it.
 const UNPARDONED: &str =
     "SELECT pardon.payment FROM pardon JOIN payment ON payment.id = pardon.payment WHERE NOT EXISTS

@@ -187,10 +187,9 @@ fn apply(tx: &Tx<'_>, before: &Payment, proof: &ChainProof, rule: &Breaker) -> R
 /// Takes a payment whose money never moved out of every total that counts it.
 fn lapse(tx: &Tx<'_>, before: &Payment) -> Result<(), LedgerFault> {
     sweep::end(tx, before, RowState::Lapsed, tx.now_s)?;
-    if before.state == RowState::PresumedSpent {
-        returned::give_back(tx.conn, &before.facts(), before.id.as_str())
-    } else {
-        tally::release(tx.conn, &before.facts())
+    match before.ended_s {
+        Some(ended_s) => returned::give_back(tx.conn, &before.facts(), before.id.as_str(), ended_s),
+        None => tally::release(tx.conn, &before.facts()),
     }
 }
 

@@ -23,11 +23,13 @@ const BEFORE: &str = "SELECT total, count FROM returned WHERE key = ?1 AND (at_s
 const AFTER: &str = "SELECT at_s, payment, total, count FROM returned WHERE key = ?1 AND (at_s, payment) > (?2, ?3)";
 const RAISE: &str = "UPDATE returned SET total = ?1, count = ?2 WHERE key = ?3 AND at_s = ?4 AND payment = ?5";
 const INSERT: &str = "INSERT INTO returned (key, at_s, payment, total, count) VALUES (?1, ?2, ?3, ?4, ?5)";
-pub(super) const SPENT_AT: &str = "SELECT at_s FROM spent WHERE payment = ?1 AND key = ?2";
+/// The entry of a payment is at the second in which it ended, or soon after where others were written down by then.
+pub(super) const SPENT_AT: &str =
+    "SELECT at_s FROM spent WHERE key = ?1 AND ?2 <= at_s AND payment = ?3 ORDER BY at_s, seq LIMIT 1";
 const ANY: &str = "SELECT 1 FROM returned WHERE payment = ?1";
 const ENTRIES: &str = "SELECT returned.key, returned.total, returned.count, payment.money, payment.state = 'lapsed' AND
-         EXISTS (SELECT 1 FROM spent WHERE spent.payment = returned.payment AND spent.key = returned.key
-          AND spent.at_s = returned.at_s)
+         EXISTS (SELECT 1 FROM spent WHERE spent.key = returned.key AND spent.at_s = returned.at_s
+                 AND spent.payment = returned.payment)
      FROM returned JOIN payment ON payment.id = returned.payment
      ORDER BY returned.key, returned.at_s, returned.payment";
 
@@ -44,12 +46,12 @@ pub(super) fn holds(conn: &Store, payment: &str) -> Result<bool, LedgerFault> {
     conn.has(ANY, bound![payment])
 }
 
-/// Gives a lapsed payment that was counted as spent back to every total that counted it.
-pub(super) fn give_back(conn: &Store, facts: &PaymentFacts, payment: &str) -> Result<(), LedgerFault> {
+/// Gives a lapsed payment that was counted as spent from `ended_s` on back to every total that counted it.
+pub(super) fn give_back(conn: &Store, facts: &PaymentFacts, payment: &str, ended_s: u64) -> Result<(), LedgerFault> {
     for key in facts.keys() {
         let key = key.as_str();
         let amount = tally::one(key, facts);
-        let at_s: i64 = conn.one(SPENT_AT, bound![payment, key], |row| row.get(0))?;
+        let at_s: i64 = conn.one(SPENT_AT, bound![key, to_sql(ended_s)?, payment], |row| row.get(0))?;
         let total = tally::plus(one(conn, BEFORE, bound![key, at_s, payment])?, amount)?;
         conn.execute(INSERT, bound![key, at_s, payment, wide(total.atto), to_sql(total.count)?])?;
         for (later_s, later, total) in after(conn, key, at_s, payment)? {

@@ -24,7 +24,7 @@ pub(in crate::ledger) const FEW_EVENTS: u64 = 20_000;
 /// So many of the newest events are read, with the rows that they tell of, where there are more.
 const TAIL_EVENTS: u64 = 4_000;
 
-const LAST_ENTRY: &str = "SELECT seq, at_s, total FROM spent WHERE key = ?1 ORDER BY seq DESC LIMIT 1";
+const LAST_ENTRY: &str = "SELECT seq, at_s, total FROM spent WHERE key = ?1 ORDER BY at_s DESC, seq DESC LIMIT 1";
 
 /// What a start looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ SELECT encode(sha256(convert_to(string_agg(line, chr(10) ORDER BY line COLLATE "
     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid WHERE c.relnamespace = CAST('bursar' AS regnamespace)
     UNION ALL
     SELECT concat_ws(' ', 'guard', c.relname, CASE WHEN t.tgisinternal THEN (SELECT k.conname FROM pg_constraint k
-                     WHERE k.oid = t.tgconstraint) ELSE t.tgname END, p.proname, t.tgtype, t.tgenabled)
+                     WHERE k.oid = t.tgconstraint) ELSE pg_get_triggerdef(t.oid) END, p.proname, t.tgtype, t.tgenabled)
     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
     WHERE c.relnamespace = CAST('bursar' AS regnamespace)
     UNION ALL

@@ -1,4 +1,4 @@
--- The ledger on PostgreSQL, version 1: what versions 1 to 5 are on SQLite, and who of several vaults does what. Every rule
+-- The ledger on PostgreSQL, version 1: what versions 1 to 6 are on SQLite, and who of several vaults does what. Every rule
 -- that the database can hold is held here as well as in the code above it.
 --
 -- The columns are those of SQLite, in the same order and of the same two kinds, so that a row has the same digest on both.
@@ -14,21 +14,17 @@ CREATE TABLE schema_version (
 CREATE FUNCTION json_extract(doc text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN doc::json #>> string_to_array(substr(path, 3), '.');
 
-CREATE FUNCTION refuse(why text) RETURNS void LANGUAGE plpgsql AS $$
+-- What every guard does when it stands: says no with the sentence that it was made with.
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = why;
+    RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = TG_ARGV[0];
 END $$;
 
-CREATE FUNCTION stays() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Rows are numbered without a gap, in the order in which they are added.
+CREATE FUNCTION numbered() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM bursar.refuse(format('a row of `%s` is never deleted', TG_TABLE_NAME));
-    RETURN NULL;
-END $$;
-
-CREATE FUNCTION never_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM bursar.refuse(format('a row of `%s` is never changed', TG_TABLE_NAME));
-    RETURN NULL;
+    EXECUTE format('SELECT 1 + coalesce(max(seq), 0) FROM bursar.%I', TG_TABLE_NAME) INTO NEW.seq;
+    RETURN NEW;
 END $$;
 
 CREATE TABLE meta (
@@ -47,18 +43,13 @@ CREATE TABLE meta (
     event_hash  text   NOT NULL COLLATE "C" CHECK (length(event_hash) = 64)
 );
 
-CREATE FUNCTION meta_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF ROW(NEW.id, NEW.ledger_id, NEW.setting, NEW.created_s)
+CREATE TRIGGER meta_changes BEFORE UPDATE ON meta FOR EACH ROW WHEN (
+    ROW(NEW.id, NEW.ledger_id, NEW.setting, NEW.created_s)
            IS DISTINCT FROM ROW(OLD.id, OLD.ledger_id, OLD.setting, OLD.created_s)
        OR (OLD.key_address IS NOT NULL AND NEW.key_address IS DISTINCT FROM OLD.key_address)
-       OR NEW.event_seq < OLD.event_seq THEN
-        PERFORM bursar.refuse('the ledger keeps its name');
-    END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER meta_changes BEFORE UPDATE ON meta FOR EACH ROW EXECUTE FUNCTION meta_changes();
-CREATE TRIGGER meta_stays BEFORE DELETE ON meta FOR EACH ROW EXECUTE FUNCTION stays();
+       OR NEW.event_seq < OLD.event_seq)
+    EXECUTE FUNCTION refuse('the ledger keeps its name');
+CREATE TRIGGER meta_stays BEFORE DELETE ON meta FOR EACH ROW EXECUTE FUNCTION refuse('the ledger keeps its name');
 
 CREATE TABLE session (
     seq       bigint PRIMARY KEY,
@@ -73,23 +64,13 @@ CREATE TABLE session (
 CREATE UNIQUE INDEX session_open_name ON session (name) WHERE closed_s IS NULL;
 CREATE INDEX session_name ON session (name, seq);
 
-CREATE FUNCTION session_begins() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    NEW.seq := 1 + coalesce((SELECT max(seq) FROM bursar.session), 0);
-    RETURN NEW;
-END $$;
-CREATE TRIGGER session_begins BEFORE INSERT ON session FOR EACH ROW EXECUTE FUNCTION session_begins();
-CREATE FUNCTION session_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF ROW(NEW.seq, NEW.id, NEW.name, NEW.currency, NEW.budget, NEW.created_s, NEW.expires_s)
+CREATE TRIGGER session_numbered BEFORE INSERT ON session FOR EACH ROW EXECUTE FUNCTION numbered();
+CREATE TRIGGER session_changes BEFORE UPDATE ON session FOR EACH ROW WHEN (
+    ROW(NEW.seq, NEW.id, NEW.name, NEW.currency, NEW.budget, NEW.created_s, NEW.expires_s)
            IS DISTINCT FROM ROW(OLD.seq, OLD.id, OLD.name, OLD.currency, OLD.budget, OLD.created_s, OLD.expires_s)
-       OR OLD.closed_s IS NOT NULL THEN
-        PERFORM bursar.refuse('a session is opened once and closed once');
-    END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER session_changes BEFORE UPDATE ON session FOR EACH ROW EXECUTE FUNCTION session_changes();
-CREATE TRIGGER session_stays BEFORE DELETE ON session FOR EACH ROW EXECUTE FUNCTION stays();
+       OR OLD.closed_s IS NOT NULL)
+    EXECUTE FUNCTION refuse('a session is opened once and closed once');
+CREATE TRIGGER session_stays BEFORE DELETE ON session FOR EACH ROW EXECUTE FUNCTION refuse('a session is never deleted');
 
 -- What a purchase id means, for ever, in its session.
 CREATE TABLE purchase (
@@ -99,8 +80,9 @@ CREATE TABLE purchase (
     bound_s     bigint NOT NULL,
     PRIMARY KEY (session, purchase_id)
 );
-CREATE TRIGGER purchase_never_changes BEFORE UPDATE ON purchase FOR EACH ROW EXECUTE FUNCTION never_changes();
-CREATE TRIGGER purchase_stays BEFORE DELETE ON purchase FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER purchase_never_changes BEFORE UPDATE ON purchase FOR EACH ROW
+    EXECUTE FUNCTION refuse('a purchase id is bound for ever');
+CREATE TRIGGER purchase_stays BEFORE DELETE ON purchase FOR EACH ROW EXECUTE FUNCTION refuse('a purchase id is bound for ever');
 
 CREATE TABLE payment (
     seq          bigint PRIMARY KEY,
@@ -150,21 +132,15 @@ CREATE INDEX payment_subject ON payment (subject, seq);
 CREATE INDEX payment_content ON payment (json_extract(delivery, '$.answer.content.digest'), seq)
     WHERE delivery IS NOT NULL;
 
-CREATE FUNCTION payment_begins() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF NEW.state NOT IN ('held', 'exposed') OR NEW.signature IS NOT NULL OR NEW.delivery IS NOT NULL
-       OR NEW.claim IS NOT NULL OR NEW.tx IS NOT NULL THEN
-        PERFORM bursar.refuse('a payment begins as held or exposed, unsigned and unanswered');
-    END IF;
-    NEW.seq := 1 + coalesce((SELECT max(seq) FROM bursar.payment), 0);
-    RETURN NEW;
-END $$;
-CREATE TRIGGER payment_begins BEFORE INSERT ON payment FOR EACH ROW EXECUTE FUNCTION payment_begins();
-CREATE TRIGGER payment_stays BEFORE DELETE ON payment FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER payment_begins BEFORE INSERT ON payment FOR EACH ROW WHEN (
+    NEW.state NOT IN ('held', 'exposed') OR NEW.signature IS NOT NULL OR NEW.delivery IS NOT NULL
+       OR NEW.claim IS NOT NULL OR NEW.tx IS NOT NULL)
+    EXECUTE FUNCTION refuse('a payment begins as held or exposed, unsigned and unanswered');
+CREATE TRIGGER payment_numbered BEFORE INSERT ON payment FOR EACH ROW EXECUTE FUNCTION numbered();
+CREATE TRIGGER payment_stays BEFORE DELETE ON payment FOR EACH ROW EXECUTE FUNCTION refuse('a payment row is never deleted');
 
-CREATE FUNCTION payment_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF ROW(NEW.seq, NEW.id, NEW.session, NEW.identity, NEW.subject, NEW.purchase_id, NEW.origin, NEW.url, NEW.method,
+CREATE TRIGGER payment_story BEFORE UPDATE ON payment FOR EACH ROW WHEN (
+    ROW(NEW.seq, NEW.id, NEW.session, NEW.identity, NEW.subject, NEW.purchase_id, NEW.origin, NEW.url, NEW.method,
            NEW.body, NEW.terms, NEW.version, NEW.chain, NEW.asset, NEW.symbol, NEW.payee, NEW.payer, NEW.amount, NEW.money,
            NEW.currency, NEW.nonce, NEW.envelope, NEW.created_s)
            IS DISTINCT FROM
@@ -172,37 +148,44 @@ BEGIN
            OLD.body, OLD.terms, OLD.version, OLD.chain, OLD.asset, OLD.symbol, OLD.payee, OLD.payer, OLD.amount, OLD.money,
            OLD.currency, OLD.nonce, OLD.envelope, OLD.created_s)
        OR (ROW(NEW.valid_after, NEW.valid_before) IS DISTINCT FROM ROW(OLD.valid_after, OLD.valid_before)
-           AND NOT (OLD.state = 'held' AND NEW.state = 'exposed')) THEN
-        PERFORM bursar.refuse('a payment row keeps its story');
-    END IF;
-    IF (OLD.signature IS NOT NULL
+           AND NOT (OLD.state = 'held' AND NEW.state = 'exposed')))
+    EXECUTE FUNCTION refuse('a payment row keeps its story');
+CREATE TRIGGER payment_added BEFORE UPDATE ON payment FOR EACH ROW WHEN (
+    (OLD.signature IS NOT NULL
         AND ROW(NEW.signature, NEW.signed_s) IS DISTINCT FROM ROW(OLD.signature, OLD.signed_s))
        OR (OLD.signature IS NULL AND NEW.signature IS NOT NULL AND OLD.state <> 'exposed')
        OR (OLD.delivery IS NOT NULL AND NEW.delivery IS DISTINCT FROM OLD.delivery
            AND OLD.delivery NOT LIKE '{"silence":%')
        OR (OLD.claim IS NOT NULL AND NEW.claim IS DISTINCT FROM OLD.claim
            AND OLD.state NOT IN ('exposed', 'presumed_spent'))
-       OR (OLD.tx IS NOT NULL AND NEW.tx IS DISTINCT FROM OLD.tx) THEN
-        PERFORM bursar.refuse('what a payment row was told stays told');
-    END IF;
-    IF NEW.state <> OLD.state AND NOT (
+       OR (OLD.tx IS NOT NULL AND NEW.tx IS DISTINCT FROM OLD.tx))
+    EXECUTE FUNCTION refuse('what a payment row was told stays told');
+CREATE TRIGGER payment_moves BEFORE UPDATE ON payment FOR EACH ROW WHEN (
+    NEW.state <> OLD.state AND NOT (
            (OLD.state = 'held' AND NEW.state IN ('exposed', 'voided'))
            OR (OLD.state = 'exposed' AND NEW.state IN ('settled', 'presumed_spent', 'lapsed'))
            OR (OLD.state = 'exposed' AND NEW.state = 'voided' AND OLD.signature IS NULL)
-           OR (OLD.state = 'presumed_spent' AND NEW.state IN ('settled', 'lapsed'))) THEN
-        PERFORM bursar.refuse('a payment does not move that way');
-    END IF;
-    IF OLD.state = 'held' AND NEW.state = 'voided'
-       AND EXISTS (SELECT 1 FROM bursar.handle WHERE payment = OLD.id AND state = 'open') THEN
-        PERFORM bursar.refuse('money is set aside as long as its handle is open');
-    END IF;
-    IF NEW.state = 'lapsed' AND OLD.state <> 'lapsed'
-       AND NOT EXISTS (SELECT 1 FROM bursar.proof WHERE payment = NEW.id AND verdict <> 'paid') THEN
-        PERFORM bursar.refuse('only a proof lets a payment lapse');
+           OR (OLD.state = 'presumed_spent' AND NEW.state IN ('settled', 'lapsed'))))
+    EXECUTE FUNCTION refuse('a payment does not move that way');
+-- Money that is set aside is given to nobody while its handle is open.
+CREATE FUNCTION handle_is_open() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM bursar.handle WHERE payment = OLD.id AND state = 'open') THEN
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER payment_changes BEFORE UPDATE ON payment FOR EACH ROW EXECUTE FUNCTION payment_changes();
+CREATE TRIGGER payment_held_ends BEFORE UPDATE ON payment FOR EACH ROW WHEN (OLD.state = 'held' AND NEW.state = 'voided')
+    EXECUTE FUNCTION handle_is_open('money is set aside as long as its handle is open');
+CREATE FUNCTION proof_is_missing() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM bursar.proof WHERE payment = NEW.id AND verdict <> 'paid') THEN
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER payment_lapses BEFORE UPDATE ON payment FOR EACH ROW WHEN (NEW.state = 'lapsed' AND OLD.state <> 'lapsed')
+    EXECUTE FUNCTION proof_is_missing('only a proof lets a payment lapse');
 
 -- The tags that a payment carried when it was counted, whatever the rules say later.
 CREATE TABLE payment_tag (
@@ -214,13 +197,15 @@ CREATE FUNCTION payment_tag_begins() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM bursar.payment WHERE id = NEW.payment AND state IN ('held', 'exposed')
                    AND signature IS NULL AND created_s = updated_s) THEN
-        PERFORM bursar.refuse('a payment is tagged when it begins');
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER payment_tag_begins BEFORE INSERT ON payment_tag FOR EACH ROW EXECUTE FUNCTION payment_tag_begins();
-CREATE TRIGGER payment_tag_never_changes BEFORE UPDATE ON payment_tag FOR EACH ROW EXECUTE FUNCTION never_changes();
-CREATE TRIGGER payment_tag_stays BEFORE DELETE ON payment_tag FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER payment_tag_begins BEFORE INSERT ON payment_tag FOR EACH ROW
+    EXECUTE FUNCTION payment_tag_begins('a payment is tagged when it begins');
+CREATE TRIGGER payment_tag_never_changes BEFORE UPDATE ON payment_tag FOR EACH ROW
+    EXECUTE FUNCTION refuse('a payment keeps its tags');
+CREATE TRIGGER payment_tag_stays BEFORE DELETE ON payment_tag FOR EACH ROW EXECUTE FUNCTION refuse('a payment keeps its tags');
 
 -- Running totals, one row a key: what is pending and what was spent. A key names scope, subject and currency.
 CREATE TABLE tally (
@@ -231,42 +216,39 @@ CREATE TABLE tally (
     spent_count   bigint NOT NULL CHECK (spent_count >= 0),
     spent_last_s  bigint NOT NULL CHECK (spent_last_s >= 0)
 );
-CREATE FUNCTION tally_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF NEW.key <> OLD.key OR NEW.spent < OLD.spent OR NEW.spent_count < OLD.spent_count
-       OR NEW.spent_last_s < OLD.spent_last_s THEN
-        PERFORM bursar.refuse('what was spent is never spent less');
-    END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER tally_changes BEFORE UPDATE ON tally FOR EACH ROW EXECUTE FUNCTION tally_changes();
-CREATE TRIGGER tally_stays BEFORE DELETE ON tally FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER tally_changes BEFORE UPDATE ON tally FOR EACH ROW WHEN (
+    NEW.key <> OLD.key OR NEW.spent < OLD.spent OR NEW.spent_count < OLD.spent_count
+       OR NEW.spent_last_s < OLD.spent_last_s)
+    EXECUTE FUNCTION refuse('what was spent is never spent less');
+CREATE TRIGGER tally_stays BEFORE DELETE ON tally FOR EACH ROW EXECUTE FUNCTION refuse('a running total is never deleted');
 
--- Every spent payment under every key, with the sum so far, so that a rolling window is one subtraction. seq counts.
+-- Every spent payment under every key, with the sum so far, so that a rolling window is one subtraction. seq counts, and
+-- never against the time.
 CREATE TABLE spent (
     key     text   NOT NULL COLLATE "C" REFERENCES tally (key),
     seq     bigint NOT NULL CHECK (seq >= 1),
     at_s    bigint NOT NULL CHECK (at_s >= 0),
     payment text   NOT NULL COLLATE "C" REFERENCES payment (id),
     total   text   NOT NULL COLLATE "C" CHECK (total ~ '^[0-9]{39}$'),
-    PRIMARY KEY (key, seq)
+    PRIMARY KEY (key, at_s, seq)
 );
-CREATE UNIQUE INDEX spent_once ON spent (payment, key);
-CREATE INDEX spent_time ON spent (key, at_s, seq);
 CREATE FUNCTION spent_begins() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     before record;
 BEGIN
-    SELECT seq, at_s, total INTO before FROM bursar.spent WHERE key = NEW.key ORDER BY seq DESC LIMIT 1;
+    SELECT seq, at_s, total INTO before FROM bursar.spent WHERE key = NEW.key
+    ORDER BY at_s DESC, seq DESC LIMIT 1;
     IF NEW.seq <> 1 + coalesce(before.seq, 0) OR NEW.at_s < coalesce(before.at_s, 0)
        OR NEW.total < coalesce(before.total, '') THEN
-        PERFORM bursar.refuse('spending is written down in order');
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER spent_begins BEFORE INSERT ON spent FOR EACH ROW EXECUTE FUNCTION spent_begins();
-CREATE TRIGGER spent_never_changes BEFORE UPDATE ON spent FOR EACH ROW EXECUTE FUNCTION never_changes();
-CREATE TRIGGER spent_stays BEFORE DELETE ON spent FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER spent_begins BEFORE INSERT ON spent FOR EACH ROW
+    EXECUTE FUNCTION spent_begins('spending is written down in order');
+CREATE TRIGGER spent_never_changes BEFORE UPDATE ON spent FOR EACH ROW
+    EXECUTE FUNCTION refuse('what was spent is never rewritten');
+CREATE TRIGGER spent_stays BEFORE DELETE ON spent FOR EACH ROW EXECUTE FUNCTION refuse('what was spent is never deleted');
 
 CREATE TABLE event_kind (name text PRIMARY KEY COLLATE "C");
 
@@ -291,14 +273,16 @@ DECLARE
 BEGIN
     SELECT seq, hash INTO before FROM bursar.event ORDER BY seq DESC LIMIT 1;
     IF NEW.seq <> 1 + coalesce(before.seq, 0) OR NEW.prev <> coalesce(before.hash, NEW.prev) THEN
-        PERFORM bursar.refuse('an event follows the one before it');
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER event_begins BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION event_begins();
-CREATE TRIGGER event_never_changes BEFORE UPDATE ON event FOR EACH ROW EXECUTE FUNCTION never_changes();
-CREATE TRIGGER event_stays BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION stays();
-CREATE TRIGGER event_is_not_emptied BEFORE TRUNCATE ON event FOR EACH STATEMENT EXECUTE FUNCTION stays();
+CREATE TRIGGER event_begins BEFORE INSERT ON event FOR EACH ROW
+    EXECUTE FUNCTION event_begins('an event follows the one before it');
+CREATE TRIGGER event_never_changes BEFORE UPDATE ON event FOR EACH ROW EXECUTE FUNCTION refuse('an event is never rewritten');
+CREATE TRIGGER event_stays BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION refuse('an event is never deleted');
+CREATE TRIGGER event_is_not_emptied BEFORE TRUNCATE ON event FOR EACH STATEMENT
+    EXECUTE FUNCTION refuse('the log is never emptied');
 
 -- What a session is for, as JSON; a session without a row is for everything that the rules allow.
 CREATE TABLE mandate (
@@ -308,13 +292,15 @@ CREATE TABLE mandate (
 CREATE FUNCTION mandate_begins() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT 1 FROM bursar.payment WHERE session = NEW.session) THEN
-        PERFORM bursar.refuse('a session has its mandate before it pays');
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER mandate_begins BEFORE INSERT ON mandate FOR EACH ROW EXECUTE FUNCTION mandate_begins();
-CREATE TRIGGER mandate_never_changes BEFORE UPDATE ON mandate FOR EACH ROW EXECUTE FUNCTION never_changes();
-CREATE TRIGGER mandate_stays BEFORE DELETE ON mandate FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER mandate_begins BEFORE INSERT ON mandate FOR EACH ROW
+    EXECUTE FUNCTION mandate_begins('a session has its mandate before it pays');
+CREATE TRIGGER mandate_never_changes BEFORE UPDATE ON mandate FOR EACH ROW
+    EXECUTE FUNCTION refuse('a mandate is never changed');
+CREATE TRIGGER mandate_stays BEFORE DELETE ON mandate FOR EACH ROW EXECUTE FUNCTION refuse('a mandate is never taken away');
 
 -- Purchases that a person has to look at, or did. A binding is the digest of session, method, URL, body, headers and
 -- every term.
@@ -345,36 +331,26 @@ CREATE UNIQUE INDEX approval_live ON approval (binding) WHERE state IN ('waiting
 CREATE INDEX approval_waiting ON approval (session, seq) WHERE state = 'waiting';
 CREATE INDEX approval_due ON approval (expires_s) WHERE state IN ('waiting', 'approved', 'denied');
 CREATE UNIQUE INDEX approval_payment ON approval (payment) WHERE payment IS NOT NULL;
-CREATE FUNCTION approval_begins() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF NEW.state <> 'waiting' THEN
-        PERFORM bursar.refuse('an approval begins as a question');
-    END IF;
-    NEW.seq := 1 + coalesce((SELECT max(seq) FROM bursar.approval), 0);
-    RETURN NEW;
-END $$;
-CREATE TRIGGER approval_begins BEFORE INSERT ON approval FOR EACH ROW EXECUTE FUNCTION approval_begins();
-CREATE FUNCTION approval_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF ROW(NEW.seq, NEW.id, NEW.session, NEW.binding, NEW.method, NEW.url, NEW.body, NEW.headers, NEW.terms, NEW.symbol,
+CREATE TRIGGER approval_begins BEFORE INSERT ON approval FOR EACH ROW WHEN (
+    NEW.state <> 'waiting')
+    EXECUTE FUNCTION refuse('an approval begins as a question');
+CREATE TRIGGER approval_numbered BEFORE INSERT ON approval FOR EACH ROW EXECUTE FUNCTION numbered();
+CREATE TRIGGER approval_story BEFORE UPDATE ON approval FOR EACH ROW WHEN (
+    ROW(NEW.seq, NEW.id, NEW.session, NEW.binding, NEW.method, NEW.url, NEW.body, NEW.headers, NEW.terms, NEW.symbol,
            NEW.money, NEW.currency, NEW.concerns, NEW.asked_s)
            IS DISTINCT FROM
        ROW(OLD.seq, OLD.id, OLD.session, OLD.binding, OLD.method, OLD.url, OLD.body, OLD.headers, OLD.terms, OLD.symbol,
            OLD.money, OLD.currency, OLD.concerns, OLD.asked_s)
        OR (NEW.expires_s <> OLD.expires_s AND NOT (OLD.state = 'waiting' AND NEW.state IN ('approved', 'denied')))
        OR (NEW.decided_s IS DISTINCT FROM OLD.decided_s AND OLD.state <> 'waiting')
-       OR (NEW.said IS DISTINCT FROM OLD.said AND NEW.state NOT IN ('approved', 'denied')) THEN
-        PERFORM bursar.refuse('an approval keeps its story');
-    END IF;
-    IF NOT ((OLD.state = 'waiting' AND NEW.state IN ('approved', 'denied', 'expired'))
+       OR (NEW.said IS DISTINCT FROM OLD.said AND NEW.state NOT IN ('approved', 'denied')))
+    EXECUTE FUNCTION refuse('an approval keeps its story');
+CREATE TRIGGER approval_moves BEFORE UPDATE ON approval FOR EACH ROW WHEN (
+    NOT ((OLD.state = 'waiting' AND NEW.state IN ('approved', 'denied', 'expired'))
             OR (OLD.state = 'approved' AND NEW.state IN ('used', 'expired', 'denied'))
-            OR (OLD.state = 'denied' AND NEW.state = 'expired')) THEN
-        PERFORM bursar.refuse('an approval does not move that way');
-    END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER approval_changes BEFORE UPDATE ON approval FOR EACH ROW EXECUTE FUNCTION approval_changes();
-CREATE TRIGGER approval_stays BEFORE DELETE ON approval FOR EACH ROW EXECUTE FUNCTION stays();
+            OR (OLD.state = 'denied' AND NEW.state = 'expired')))
+    EXECUTE FUNCTION refuse('an approval does not move that way');
+CREATE TRIGGER approval_stays BEFORE DELETE ON approval FOR EACH ROW EXECUTE FUNCTION refuse('an approval is never deleted');
 
 -- What went wrong with an origin since the last good delivery, and its quarantine.
 CREATE TABLE breaker (
@@ -384,7 +360,7 @@ CREATE TABLE breaker (
     until_s  bigint NOT NULL CHECK (until_s >= 0)
 );
 CREATE INDEX breaker_until ON breaker (until_s) WHERE until_s > 0;
-CREATE TRIGGER breaker_stays BEFORE DELETE ON breaker FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER breaker_stays BEFORE DELETE ON breaker FOR EACH ROW EXECUTE FUNCTION refuse('an origin keeps its record');
 
 -- Lost payments that a person put up with: they are no longer counted against their host, or against their payee.
 CREATE TABLE pardon (
@@ -395,13 +371,15 @@ CREATE TABLE pardon (
 CREATE FUNCTION pardon_begins() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM bursar.payment WHERE id = NEW.payment AND state = 'presumed_spent') THEN
-        PERFORM bursar.refuse('only what ran out can be put up with');
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER pardon_begins BEFORE INSERT ON pardon FOR EACH ROW EXECUTE FUNCTION pardon_begins();
-CREATE TRIGGER pardon_never_changes BEFORE UPDATE ON pardon FOR EACH ROW EXECUTE FUNCTION never_changes();
-CREATE TRIGGER pardon_stays BEFORE DELETE ON pardon FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER pardon_begins BEFORE INSERT ON pardon FOR EACH ROW
+    EXECUTE FUNCTION pardon_begins('only what ran out can be put up with');
+CREATE TRIGGER pardon_never_changes BEFORE UPDATE ON pardon FOR EACH ROW
+    EXECUTE FUNCTION refuse('what a person put up with stays so');
+CREATE TRIGGER pardon_stays BEFORE DELETE ON pardon FOR EACH ROW EXECUTE FUNCTION refuse('what a person put up with stays so');
 
 -- Whom, on what network and with what asset an origin was paid before.
 CREATE TABLE familiar (
@@ -411,8 +389,9 @@ CREATE TABLE familiar (
     payment text NOT NULL COLLATE "C" REFERENCES payment (id),
     PRIMARY KEY (origin, kind, value)
 );
-CREATE TRIGGER familiar_never_changes BEFORE UPDATE ON familiar FOR EACH ROW EXECUTE FUNCTION never_changes();
-CREATE TRIGGER familiar_stays BEFORE DELETE ON familiar FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER familiar_never_changes BEFORE UPDATE ON familiar FOR EACH ROW
+    EXECUTE FUNCTION refuse('what is known stays known');
+CREATE TRIGGER familiar_stays BEFORE DELETE ON familiar FOR EACH ROW EXECUTE FUNCTION refuse('what is known stays known');
 
 -- What the names of hosts that were paid look like, so that one that looks alike is found without reading them all.
 CREATE TABLE likeness (
@@ -440,26 +419,27 @@ BEGIN
     IF NEW.state <> 'open'
        OR NOT EXISTS (SELECT 1 FROM bursar.payment WHERE id = NEW.payment AND state IN ('held', 'exposed')
                       AND method = 'GET' AND body IS NULL) THEN
-        PERFORM bursar.refuse('a handle begins open, for a page that is not paid for');
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER handle_begins BEFORE INSERT ON handle FOR EACH ROW EXECUTE FUNCTION handle_begins();
-CREATE FUNCTION handle_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF OLD.state <> 'open'
+CREATE TRIGGER handle_begins BEFORE INSERT ON handle FOR EACH ROW
+    EXECUTE FUNCTION handle_begins('a handle begins open, for a page that is not paid for');
+CREATE TRIGGER handle_story BEFORE UPDATE ON handle FOR EACH ROW WHEN (
+    OLD.state <> 'open'
        OR ROW(NEW.digest, NEW.payment, NEW.blank, NEW.created_s, NEW.expires_s)
-          IS DISTINCT FROM ROW(OLD.digest, OLD.payment, OLD.blank, OLD.created_s, OLD.expires_s) THEN
-        PERFORM bursar.refuse('a handle ends once and keeps its story');
-    END IF;
-    IF NEW.state = 'redeemed'
-       AND NOT EXISTS (SELECT 1 FROM bursar.payment WHERE id = NEW.payment AND state = 'exposed') THEN
-        PERFORM bursar.refuse('a handle is redeemed for money that is counted as spent');
+          IS DISTINCT FROM ROW(OLD.digest, OLD.payment, OLD.blank, OLD.created_s, OLD.expires_s))
+    EXECUTE FUNCTION refuse('a handle ends once and keeps its story');
+CREATE FUNCTION payment_is_not_exposed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM bursar.payment WHERE id = NEW.payment AND state = 'exposed') THEN
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER handle_changes BEFORE UPDATE ON handle FOR EACH ROW EXECUTE FUNCTION handle_changes();
-CREATE TRIGGER handle_stays BEFORE DELETE ON handle FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER handle_redeemed BEFORE UPDATE ON handle FOR EACH ROW WHEN (NEW.state = 'redeemed')
+    EXECUTE FUNCTION payment_is_not_exposed('a handle is redeemed for money that is counted as spent');
+CREATE TRIGGER handle_stays BEFORE DELETE ON handle FOR EACH ROW EXECUTE FUNCTION refuse('a handle is never deleted');
 
 -- How the log is vouched for: which restart of the books this is, which key signs checkpoints, and where the last one is.
 CREATE TABLE audit (
@@ -470,16 +450,11 @@ CREATE TABLE audit (
     checkpoint_s   bigint NOT NULL CHECK (checkpoint_s >= 0)
 );
 INSERT INTO audit (id, epoch, checkpoint_seq, checkpoint_s) VALUES (1, 1, 0, 0);
-CREATE FUNCTION audit_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF NEW.id <> OLD.id OR NEW.epoch < OLD.epoch OR NEW.checkpoint_seq < OLD.checkpoint_seq
-       OR (OLD.key IS NOT NULL AND NEW.key IS DISTINCT FROM OLD.key) THEN
-        PERFORM bursar.refuse('the log stays vouched for');
-    END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER audit_changes BEFORE UPDATE ON audit FOR EACH ROW EXECUTE FUNCTION audit_changes();
-CREATE TRIGGER audit_stays BEFORE DELETE ON audit FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER audit_changes BEFORE UPDATE ON audit FOR EACH ROW WHEN (
+    NEW.id <> OLD.id OR NEW.epoch < OLD.epoch OR NEW.checkpoint_seq < OLD.checkpoint_seq
+       OR (OLD.key IS NOT NULL AND NEW.key IS DISTINCT FROM OLD.key))
+    EXECUTE FUNCTION refuse('the log stays vouched for');
+CREATE TRIGGER audit_stays BEFORE DELETE ON audit FOR EACH ROW EXECUTE FUNCTION refuse('the log stays vouched for');
 
 -- What a chain showed of a payment, at a block that is final; once, and for good.
 CREATE TABLE proof (
@@ -501,13 +476,14 @@ BEGIN
                    AND (state = 'settled' OR (state IN ('exposed', 'presumed_spent') AND NEW.denies = 0)))
        OR (NEW.verdict = 'unused'
            AND EXISTS (SELECT 1 FROM bursar.payment WHERE id = NEW.payment AND NEW.block_s < valid_before)) THEN
-        PERFORM bursar.refuse('a chain proves nothing of this payment');
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER proof_begins BEFORE INSERT ON proof FOR EACH ROW EXECUTE FUNCTION proof_begins();
-CREATE TRIGGER proof_never_changes BEFORE UPDATE ON proof FOR EACH ROW EXECUTE FUNCTION never_changes();
-CREATE TRIGGER proof_stays BEFORE DELETE ON proof FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER proof_begins BEFORE INSERT ON proof FOR EACH ROW
+    EXECUTE FUNCTION proof_begins('a chain proves nothing of this payment');
+CREATE TRIGGER proof_never_changes BEFORE UPDATE ON proof FOR EACH ROW EXECUTE FUNCTION refuse('a proof is never changed');
+CREATE TRIGGER proof_stays BEFORE DELETE ON proof FOR EACH ROW EXECUTE FUNCTION refuse('a proof is never deleted');
 
 -- What was counted as spent and is proved not to have moved: under every key the sum so far, in order of the time that it
 -- was counted at, so that a window leaves out exactly what it counted.
@@ -524,21 +500,18 @@ CREATE FUNCTION returned_begins() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM bursar.spent WHERE payment = NEW.payment AND key = NEW.key AND at_s = NEW.at_s)
        OR NOT EXISTS (SELECT 1 FROM bursar.payment WHERE id = NEW.payment AND state = 'lapsed') THEN
-        PERFORM bursar.refuse('only what was spent and lapsed is returned');
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER returned_begins BEFORE INSERT ON returned FOR EACH ROW EXECUTE FUNCTION returned_begins();
-CREATE FUNCTION returned_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF NEW.key <> OLD.key OR NEW.at_s <> OLD.at_s OR NEW.payment <> OLD.payment OR NEW.total < OLD.total
-       OR NEW.count < OLD.count THEN
-        PERFORM bursar.refuse('what was returned stays returned');
-    END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER returned_changes BEFORE UPDATE ON returned FOR EACH ROW EXECUTE FUNCTION returned_changes();
-CREATE TRIGGER returned_stays BEFORE DELETE ON returned FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER returned_begins BEFORE INSERT ON returned FOR EACH ROW
+    EXECUTE FUNCTION returned_begins('only what was spent and lapsed is returned');
+CREATE TRIGGER returned_changes BEFORE UPDATE ON returned FOR EACH ROW WHEN (
+    NEW.key <> OLD.key OR NEW.at_s <> OLD.at_s OR NEW.payment <> OLD.payment OR NEW.total < OLD.total
+       OR NEW.count < OLD.count)
+    EXECUTE FUNCTION refuse('what was returned stays returned');
+CREATE TRIGGER returned_stays BEFORE DELETE ON returned FOR EACH ROW
+    EXECUTE FUNCTION refuse('what was returned stays returned');
 
 -- What is still to be proved, and from which second of the chain's own time on it is worth asking. A list of work: nothing
 -- in it is believed.
@@ -557,15 +530,10 @@ CREATE TABLE vault (
     epoch   bigint NOT NULL CHECK (epoch >= 1),
     until_s bigint NOT NULL CHECK (until_s >= 0)
 );
-CREATE FUNCTION vault_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF NEW.id <> OLD.id OR NEW.epoch < OLD.epoch THEN
-        PERFORM bursar.refuse('a vault never goes back to an earlier epoch');
-    END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER vault_changes BEFORE UPDATE ON vault FOR EACH ROW EXECUTE FUNCTION vault_changes();
-CREATE TRIGGER vault_stays BEFORE DELETE ON vault FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER vault_changes BEFORE UPDATE ON vault FOR EACH ROW WHEN (
+    NEW.id <> OLD.id OR NEW.epoch < OLD.epoch)
+    EXECUTE FUNCTION refuse('a vault never goes back to an earlier epoch');
+CREATE TRIGGER vault_stays BEFORE DELETE ON vault FOR EACH ROW EXECUTE FUNCTION refuse('a vault is never deleted');
 
 -- Whose a payment is: only the vault that counted it, in the epoch in which it did, may put a signature on it.
 CREATE TABLE custody (
@@ -574,4 +542,4 @@ CREATE TABLE custody (
     epoch   bigint NOT NULL CHECK (epoch >= 1)
 );
 CREATE INDEX custody_vault ON custody (vault, epoch);
-CREATE TRIGGER custody_stays BEFORE DELETE ON custody FOR EACH ROW EXECUTE FUNCTION stays();
+CREATE TRIGGER custody_stays BEFORE DELETE ON custody FOR EACH ROW EXECUTE FUNCTION refuse('a payment keeps its vault');

@@ -30,7 +30,7 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (tally::PENDING, vec![]),
         (returned::LAST, vec!["all|USD"]),
         (returned::LAST_BY, vec!["all|USD", "1900000100"]),
-        (returned::SPENT_AT, vec!["p_01010101010101010101010101010101", "all|USD"]),
+        (returned::SPENT_AT, vec!["all|USD", "1900000003", "p_00000000000000000000000000000003"]),
         (prove::DUE, vec!["eip155:84532", "1900000100", "16"]),
         (prove::DENIED, vec!["20"]),
         (overdue::PARDONED, vec!["p_01010101010101010101010101010101", "host"]),
@@ -152,7 +152,7 @@ fn fill(world: &World, count: i64) {
         )?;
         tx.conn.file()?.execute(
             "UPDATE tally SET spent = last.total, spent_count = last.seq, spent_last_s = last.at_s
-             FROM (SELECT * FROM spent WHERE key = 'all|USD' ORDER BY seq DESC LIMIT 1) AS last WHERE tally.key = 'all|USD'",
+             FROM (SELECT * FROM spent WHERE key = 'all|USD' ORDER BY at_s DESC, seq DESC LIMIT 1) AS last WHERE tally.key = 'all|USD'",
             [],
         )?;
         Ok(Answer::AtOnce(()))
@@ -171,7 +171,7 @@ fn writes() -> [String; 4] {
              SELECT 'p_' || substr(subject, 1, 32), 'exposed', subject, subject, {columns} FROM payment WHERE seq = 1"
         ),
         "INSERT INTO spent SELECT key, seq + 1, at_s, (SELECT id FROM payment WHERE seq = 2), total
-         FROM spent WHERE key = 'all|USD' ORDER BY seq DESC LIMIT 1"
+         FROM spent WHERE key = 'all|USD' ORDER BY at_s DESC, seq DESC LIMIT 1"
             .to_owned(),
         "INSERT INTO event SELECT seq + 1, at_s, kind, payment, session, detail, fact, hash, prev
          FROM event ORDER BY seq DESC LIMIT 1"

@@ -83,7 +83,7 @@ fn spoil(world: &World, name: &str) {
 
 #[test]
 fn a_spoilt_index_is_rebuilt_with_everything_in_it_and_the_damaged_file_is_kept() {
-    for index in ["payment_identity", "event_payment", "payment_nonce", "spent_time"] {
+    for index in ["payment_identity", "event_payment", "payment_nonce", "approval_due"] {
         let mut world = lived();
         spoil(&world, index);
         let damaged = fs::read(file(&world)).unwrap();

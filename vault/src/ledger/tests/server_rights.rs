@@ -48,7 +48,7 @@ fn the_role_of_a_vault_cannot_rewrite_the_log_nor_what_a_payment_is() {
         "ALTER TABLE event DISABLE TRIGGER ALL",
         "DROP TRIGGER event_begins ON event",
         "CREATE TABLE mine (a bigint)",
-        "CREATE OR REPLACE FUNCTION refuse(why text) RETURNS void LANGUAGE sql AS ''",
+        "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
         "SET session_replication_role = replica",
     ] {
         let said = vault.batch(sql).unwrap_err();
@@ -89,11 +89,11 @@ fn a_role_that_could_rewrite_the_log_is_not_used() {
 #[test]
 fn tables_that_somebody_changed_are_not_used_until_the_owner_says_so() {
     for change in [
-        "ALTER TABLE payment DISABLE TRIGGER payment_changes",
+        "ALTER TABLE payment DISABLE TRIGGER payment_story",
         "ALTER TABLE event DISABLE TRIGGER ALL",
         "DROP INDEX payment_live",
         "ALTER TABLE payment DROP CONSTRAINT payment_money_check",
-        "CREATE OR REPLACE FUNCTION refuse(why text) RETURNS void LANGUAGE sql AS ''",
+        "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
         "ALTER TABLE payment ADD COLUMN more text",
         "CREATE RULE never AS ON INSERT TO event DO INSTEAD NOTHING",
     ] {
