@@ -16,6 +16,8 @@ mod books;
 mod browser;
 #[path = "crash/client.rs"]
 mod client;
+#[path = "postgres/cluster.rs"]
+mod cluster;
 #[path = "crash/crowd.rs"]
 mod crowd;
 #[path = "crash/endings.rs"]
@@ -26,6 +28,8 @@ mod farewell;
 mod outside;
 #[path = "crash/seller.rs"]
 mod seller;
+#[path = "crash/server.rs"]
+mod server;
 #[path = "crash/shared.rs"]
 mod shared;
 #[path = "crash/stand.rs"]

@@ -1,12 +1,14 @@
 //! What the ledger says, and what must hold whoever was killed: the invariants of this test.
 
 use std::collections::BTreeMap;
+use std::thread;
 
 use bursar_policy::errand::PaymentId;
 use bursar_policy::money::Money;
 use bursar_vault::client::OperatorClient;
 use bursar_vault::clock::MachineTime;
 use bursar_vault::ledger::Ledger;
+use bursar_vault::ledger_place;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{LogEntry, OperatorAsk, OperatorReply, PaymentDetail, RowState, SessionView};
 
@@ -36,10 +38,15 @@ impl Books {
         Self { rows: payments(page).into_iter().map(payment).collect(), sessions }
     }
 
-    /// From the file that a dead vault left behind, after every check the ledger knows: the log's chain, every row
+    /// From the ledger that a dead vault left behind, in its file or on its server, after every check the ledger knows: the log's chain, every row
     /// against the log, every running total against the rows, every budget.
     pub(crate) fn of_the_disk(profile: &Profile) -> Self {
-        let ledger = Ledger::open(&profile.ledger_place(), Box::new(MachineTime)).unwrap();
+        // In a thread of its own, because a ledger on a server waits for it in a runtime of its own.
+        thread::scope(|scope| scope.spawn(|| Self::looked_up(profile)).join().unwrap())
+    }
+
+    fn looked_up(profile: &Profile) -> Self {
+        let ledger = Ledger::open(&ledger_place::of(profile).unwrap(), Box::new(MachineTime)).unwrap();
         let checked = ledger.verify().unwrap();
         assert_eq!(ledger.latched(), None);
         let ids = payments(|after| ledger.log(500, Some(after)).unwrap());

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use bursar_policy::Mandate;
@@ -21,6 +22,7 @@ use zeroize::Zeroizing;
 
 use crate::books::Books;
 use crate::client::{Client, PATIENCE, send};
+use crate::cluster::Cluster;
 use crate::farewell::{nobody_has_the_ledger, send_away};
 use crate::seller::{HOST, PAYEE, Seller};
 
@@ -32,6 +34,8 @@ pub(crate) struct Stand {
     pub(crate) seller: Seller,
     pub(crate) profile: Profile,
     vault: Option<Child>,
+    // Where the ledger is, if not in a file; dropped after the vault.
+    server: Option<Cluster>,
     // Dropped last: whatever runs in it has ended by then.
     _folder: TempDir,
 }
@@ -48,13 +52,39 @@ impl Stand {
     /// A sandbox with rules, key and ledger, where no vault runs. The key unlocks by a passphrase file, so that a vault
     /// can come back without a person.
     pub(crate) async fn without_vault() -> Self {
+        Self::set_up(None).await
+    }
+
+    /// A sandbox whose ledger is on a PostgreSQL server of its own, whose vault runs, with an open session of `budget`.
+    pub(crate) async fn on_a_server(budget: &str) -> Self {
+        let mut stand = Self::set_up(Some(Cluster::start(&[]))).await;
+        stand.start_vault().await;
+        stand.open_session(budget);
+        stand
+    }
+
+    async fn set_up(server: Option<Cluster>) -> Self {
         let seller = Seller::open().await;
         let folder = TempDir::with_prefix("bursar-crash-").unwrap();
         let profile = Profile::locate_sandbox(&folder.path().join("home")).unwrap();
-        let rules = rules(seller.port);
-        setup::initialise(&profile, &rules, NewKey::Generated, &passphrase(), Unlocking::ByFile).unwrap();
+        let mut rules = rules(seller.port);
+        if let Some(server) = &server {
+            let address = format!("postgres://vaults@:{}/postgres?host={}", server.port, server.folder.display());
+            let mut migrate = Command::new(env!("CARGO_BIN_EXE_bursar"));
+            migrate.args(["ledger", "migrate", "--owner", "keeper", &address]).env_clear().stdin(Stdio::null());
+            let made = migrate.output().await.unwrap();
+            assert!(made.status.success(), "{made:?}");
+            rules = format!("ledger = \"{address}\"\n{rules}");
+        }
+        // In a thread of its own, because a ledger on a server waits for it in a runtime of its own.
+        let initialised = thread::scope(|scope| {
+            let initialise =
+                || setup::initialise(&profile, &rules, NewKey::Generated, &passphrase(), Unlocking::ByFile).map(drop);
+            scope.spawn(initialise).join().unwrap()
+        });
+        initialised.unwrap();
         write(&profile.home().join("ca.pem"), &seller.authority_pem);
-        Self { seller, profile, vault: None, _folder: folder }
+        Self { seller, profile, vault: None, server, _folder: folder }
     }
 
     /// Starts a vault as a child, and waits until it answers and is unlocked.
@@ -96,6 +126,11 @@ impl Stand {
     /// Sends a signal to the vault.
     pub(crate) fn signal_vault(&self, signal: Signal) {
         send(self.vault.as_ref().unwrap(), signal);
+    }
+
+    /// The server that its ledger is on.
+    pub(crate) fn server(&self) -> &Cluster {
+        self.server.as_ref().unwrap()
     }
 
     /// Waits for the end of the vault.

@@ -13,20 +13,20 @@ use crate::browser;
 use crate::seller::PRICE_UNITS;
 use crate::stand::Stand;
 
-const BUDGET: &str = "1.00 USD";
+pub(crate) const BUDGET: &str = "1.00 USD";
 const PURCHASE: &str = "walk-1";
 
 /// Whose process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dies {
+pub(crate) enum Dies {
     Vault,
     Serve,
 }
 
 /// What must become of a purchase that is killed at one step.
-struct Step {
+pub(crate) struct Step {
     name: &'static str,
-    dies: Dies,
+    pub(crate) dies: Dies,
     /// What the call in the middle of which it happens is told; nothing where its own process dies.
     first: Option<&'static str>,
     /// The rows that the crash leaves on the disk.
@@ -52,15 +52,15 @@ const COLLECTED: (&str, bool) = ("paid", true);
 macro_rules! walk {
     ($($test:ident $name:literal $dies:ident $first:expr, $left:ident, $second:ident, $sent:expr;)+) => {
         /// Every step on a purchase's path.
-        const ON_THE_PATH: &[&str] = &[$($name),+];
+        pub(crate) const ON_THE_PATH: &[Step] = &[$(
+            Step { name: $name, dies: Dies::$dies, first: $first, left: $left, second: $second, sent: $sent }
+        ),+];
 
         $(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() {
-                let step = Step {
-                    name: $name, dies: Dies::$dies, first: $first, left: $left, second: $second, sent: $sent,
-                };
-                step.play().await;
+                let step = ON_THE_PATH.iter().find(|step| step.name == $name).unwrap();
+                step.play(Stand::with_budget(BUDGET).await).await;
             }
         )+
     };
@@ -86,13 +86,14 @@ walk! {
 
 #[test]
 fn the_walk_and_the_steps_aside_are_every_fail_point() {
-    let walked: BTreeSet<&str> = ON_THE_PATH.iter().copied().chain(aside::STEPS).chain(browser::STEPS).collect();
+    let path = ON_THE_PATH.iter().map(|step| step.name);
+    let walked: BTreeSet<&str> = path.chain(aside::STEPS).chain(browser::STEPS).collect();
     assert_eq!(walked, FAILPOINTS.into_iter().collect());
 }
 
 impl Step {
-    async fn play(&self) {
-        let mut stand = Stand::with_budget(BUDGET).await;
+    /// Buys once on a stand of its own, whose process dies at this step, and once more.
+    pub(crate) async fn play(&self, mut stand: Stand) {
         let mut serve = stand.serve();
         let url = stand.seller.url("/page");
         stand.arm(self.name);
