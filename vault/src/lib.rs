@@ -28,6 +28,7 @@ pub mod ledger_place;
 
 pub mod audit_key;
 pub mod blank;
+mod keyring;
 pub mod keystore;
 pub mod passphrase;
 pub mod setup;
@@ -48,8 +49,10 @@ mod glue;
 mod operator;
 pub mod process;
 mod server;
+mod rotate;
 mod signing;
 pub mod socket;
 mod status;
 mod trouble;
 mod vault;
+mod withdraw;

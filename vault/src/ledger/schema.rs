@@ -15,18 +15,19 @@ use super::fault::LedgerFault;
 pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
 
 /// The version this program reads and writes.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 6;
 
 /// How long a lock of a foreign process is waited for before the ask is refused. Longer would stop everybody else.
 pub(super) const BUSY_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What each version added to the one before; what is written here once is never changed.
-const VERSIONS: [&str; 5] = [
+const VERSIONS: [&str; 6] = [
     include_str!("schema.sql"),
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
     include_str!("schema_5.sql"),
+    include_str!("schema_6.sql"),
 ];
 
 /// What every connection needs, and what must be read back. The first two make a commit one write, and it is
