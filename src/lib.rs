@@ -8,6 +8,7 @@ pub mod flow;
 mod authorities;
 mod chain;
 mod clock;
+mod facilitator;
 pub mod content;
 pub mod net;
 pub mod wallet;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
-use super::world::{CENT, Fake, START, World, drawn, errand, money, place, rules, terms};
-use crate::ledger::{Claim, Held, Inspector, Ledger, LedgerFault, Meant, RowState, tally};
+use super::world::{CENT, Fake, PAYER, START, World, drawn, errand, money, place, rules, terms};
+use crate::ledger::{Claim, Handover, Held, Inspector, Ledger, LedgerFault, Meant, Rotated, RowState, tally};
 
 /// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
 /// one is in flight, 400 seconds after [`START`].
@@ -90,8 +90,50 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
     ledger.verify().unwrap();
 }
 
+/// A trigger as a version wrote it.
+fn written(schema: &'static str, trigger: &str) -> &'static str {
+    let begin = schema.find(&format!("CREATE TRIGGER {trigger}")).unwrap();
+    let rest = &schema[begin..];
+    &rest[..rest.find("END;").unwrap() + 4]
+}
+
+/// Takes away what version 6 added.
+fn as_version_5_left_it(file: &Path) {
+    let meta = written(include_str!("../schema.sql"), "meta_story");
+    let audit = written(include_str!("../schema_4.sql"), "audit_story");
+    let later = format!(
+        "DROP TRIGGER meta_story; {meta} DROP TRIGGER audit_story; {audit}
+         DROP TABLE rotation; DROP TABLE sweep; PRAGMA user_version = 5"
+    );
+    Connection::open(file).unwrap().execute_batch(&later).unwrap();
+}
+
+#[test]
+fn version_5_opens_and_balances_and_its_account_can_be_changed() {
+    let mut world = World::new("", "1 USD");
+    world.ledger().bind_key(PAYER).unwrap();
+    world.buy(errand("a"), CENT);
+    let signed = super::checkpoints::checkpoint(&world);
+    world.close();
+    let file = place(world.dir.path()).file;
+    as_version_5_left_it(&file);
+    world.reopen();
+    let books = world.ledger().verify().unwrap();
+    assert_eq!((books.payments, books.signed), (1, Some(signed)));
+    let handover = Handover {
+        from: PAYER,
+        to: bursar_policy::Address::from_bytes([0x55; 20]),
+        key: super::checkpoints::key(7),
+        next: super::checkpoints::key(8),
+    };
+    assert_eq!(world.ledger().rotate(handover).unwrap(), Rotated::Done);
+    world.reopen();
+    assert_eq!(world.ledger().verify().unwrap().payments, 1);
+}
+
 /// Takes away what version 5 added.
 fn as_version_4_left_it(file: &Path) {
+    as_version_5_left_it(file);
     let later = "DROP INDEX event_session; DROP INDEX event_freeze; PRAGMA user_version = 4";
     Connection::open(file).unwrap().execute_batch(later).unwrap();
 }
@@ -191,6 +233,6 @@ fn version_3_opens_and_its_payments_can_be_proved() {
         world.ledger().verify().unwrap();
         let doubts = world.ledger().doubts(bursar_policy::ChainId::BASE_SEPOLIA, START + 1_000, 10).unwrap();
         assert_eq!(doubts.len(), 2);
-        assert!(doubts.iter().any(|doubt| doubt.payment == settled && doubt.claimed.is_some()));
+        assert!(doubts.iter().any(|doubt| doubt.of == settled && doubt.claimed.is_some()));
     }
 }
