@@ -31,7 +31,7 @@ impl Rotate {
         let rules = OperatorAsk::Rules { which: WhichRules::InForce };
         let OperatorReply::Rules { text, .. } = operator.ask(&rules)? else { return Err(out_of_turn()) };
         let rules = rules_file::parse(&text, profile.setting());
-        match rules.ok().and_then(|rules| rules.rules.assets().next().cloned()) {
+        match rules.ok().and_then(|rules| rules.assets().next().cloned()) {
             Some(asset) => Account::new(profile, &asset, to).show()?,
             None => table::say(&format!("account  {to}"))?,
         }

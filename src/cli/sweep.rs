@@ -2,11 +2,12 @@
 //! spending and signs; this shows, asks, and writes out what anybody with gas can submit.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use bursar_policy::{Address, Amount, Asset, Money};
+use bursar_policy::{Address, Amount, Asset, Money, Rules};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase, SweepPlan, SweepSigned, WhichRules};
-use bursar_vault::rules_file::{self, RulesFile};
+use bursar_vault::rules_file;
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
@@ -73,20 +74,20 @@ impl Sweep {
             None => Ok(Exit::Done),
             Some(site) => {
                 let request = paper.settle_request(&signed);
-                handed(facilitator::hand_over(&rules.rules, profile.home(), &site, request))
+                handed(facilitator::hand_over(&rules, profile.home(), &site, request))
             }
         }
     }
 
     /// The token that is meant.
-    fn asset<'r>(&self, rules: &'r RulesFile) -> Result<&'r Asset, Stop> {
+    fn asset<'r>(&self, rules: &'r Rules) -> Result<&'r Asset, Stop> {
         let named = |asset: &&Asset| {
             self.asset.as_ref().is_none_or(|name| {
                 asset.symbol.eq_ignore_ascii_case(name) || asset.id.to_string().eq_ignore_ascii_case(name)
             })
         };
-        let found: Vec<&Asset> = rules.rules.assets().filter(named).collect();
-        let names = || rules.rules.assets().map(|asset| asset.id.to_string()).collect::<Vec<_>>().join("`, `");
+        let found: Vec<&Asset> = rules.assets().filter(named).collect();
+        let names = || rules.assets().map(|asset| asset.id.to_string()).collect::<Vec<_>>().join("`, `");
         match found[..] {
             [asset] => Ok(asset),
             _ => Err(Stop::usage(format!("name one token of the rules with `--asset`: `{}`", names()))),
@@ -172,10 +173,11 @@ fn again(profile: &Profile, plan: &SweepPlan) -> Result<OperatorAsk, Stop> {
     Ok(OperatorAsk::SweepAgain { id: live.id.clone(), passphrase })
 }
 
-fn rules(profile: &Profile, operator: &Operator) -> Result<RulesFile, Stop> {
+fn rules(profile: &Profile, operator: &Operator) -> Result<Arc<Rules>, Stop> {
     let ask = OperatorAsk::Rules { which: WhichRules::InForce };
     let OperatorReply::Rules { text, .. } = operator.ask(&ask)? else { return Err(out_of_turn()) };
-    rules_file::parse(&text, profile.setting()).map_err(|fault| Stop::not_ready(format!("the rules are refused: {fault}")))
+    let rules = rules_file::parse(&text, profile.setting());
+    rules.map(Arc::new).map_err(|fault| Stop::not_ready(format!("the rules are refused: {fault}")))
 }
 
 fn told_units(units: u128, asset: &Asset) -> String {

@@ -1,19 +1,24 @@
 //! Money moved out of an account, and another account that pays: what the ledger holds of both.
 
-use bursar_policy::chain::Address;
+use bursar_policy::asset::Asset;
+use bursar_policy::chain::{Address, ChainId};
 use bursar_policy::errand::SweepId;
 use bursar_policy::money::Amount;
+use bursar_policy::refusal::Refusal;
+use bursar_policy::rules::Setting;
 
 use super::world::{CENT, PAYER, World, errand, terms};
 use crate::audit_key::AuditKey;
 use crate::ledger::{
-    Checkpointed, Handover, LedgerFault, Ordered, Ordering, Refused, Rotated, SignedRotation, When,
+    Checkpointed, Claim, Handover, LedgerFault, Ordered, Ordering, Refused, Rotated, SignedRotation, When,
 };
 use crate::protocol::{ChainProof, ChainVerdict, SweepState};
-use crate::sign::Key;
+use crate::sign::{Key, SignFault, recover};
 
 const TO: Address = Address::from_bytes([0x44; 20]);
 const HOUR_S: u64 = 3_600;
+/// How long the rules of the tests let an authorization live.
+const LIFE_S: u64 = 300;
 
 fn key(byte: u8) -> AuditKey {
     AuditKey::of(&Key::from_bytes(&[byte; 32]).unwrap()).unwrap()
@@ -61,7 +66,8 @@ fn a_sweep_is_written_down_as_it_is_signed_and_freezes_spending_until_it_is_over
     assert_eq!((signed.from, signed.to, signed.value.units()), (PAYER, TO, 5 * CENT));
     assert_eq!((signed.valid_after, signed.valid_before), (0, world.time.now_s() + HOUR_S));
     assert_eq!(world.ledger().ordered(&ordered.view().id).unwrap(), ordered, "the same to be signed again");
-    assert!(world.authorize(errand("a"), CENT).is_err(), "spending is frozen");
+    let claim = world.claim(errand("a"));
+    assert!(matches!(&claim, Claim::Refused(why) if why[..] == [Refusal::Frozen]), "{claim:?}");
     let live = |fault| matches!(fault, LedgerFault::SweepLive { .. });
     assert!(live(world.ledger().thaw().unwrap_err()));
     // A person's own freeze on top of it changes nothing of that.
@@ -78,6 +84,29 @@ fn a_sweep_is_written_down_as_it_is_signed_and_freezes_spending_until_it_is_over
     world.ledger().verify().unwrap();
     let kinds = world.kinds();
     assert_eq!((kinds["sweep_ordered"], kinds["sweep_ended"], kinds["frozen"]), (1, 1, 2));
+}
+
+#[test]
+fn a_sweep_is_signed_for_its_token_by_its_account_and_in_a_sandbox_on_test_chains_alone() {
+    let world = World::new("", "10 USD");
+    let (key, other) = (Key::from_bytes(&[9; 32]).unwrap(), Key::from_bytes(&[8; 32]).unwrap());
+    world.ledger().bind_key(key.address()).unwrap();
+    let account = Ordering { account: key.address(), ..wanted(&world, 1, CENT, None) };
+    let ordered = world.ledger().order(account.clone()).unwrap().unwrap();
+    let sign = |key: &Key, ordered: &Ordered, asset: &Asset, setting| key.sign_sweep(ordered, asset, setting);
+    let (signature, domain) = sign(&key, &ordered, &account.asset, Setting::Sandbox).ok().unwrap();
+    assert_eq!(recover(&ordered.authorization().digest(&domain), &signature), Some(key.address()));
+    let (again, _) = sign(&key, &ordered, &account.asset, Setting::Real).ok().unwrap();
+    assert!(again == signature, "the same row gives the same bytes");
+    let fault = sign(&other, &ordered, &account.asset, Setting::Sandbox).err();
+    assert_eq!(fault, Some(SignFault::OtherAccount));
+    let mut real = account.asset.clone();
+    real.id.chain = ChainId::BASE;
+    assert_eq!(sign(&key, &ordered, &real, Setting::Real).err(), Some(SignFault::OtherAsset));
+    let (id, nonce) = (SweepId::from_random([2; 16]), [2; 32]);
+    let ordered = world.ledger().order(Ordering { id, nonce, asset: real.clone(), ..account }).unwrap().unwrap();
+    assert_eq!(sign(&key, &ordered, &real, Setting::Sandbox).err(), Some(SignFault::RealChain));
+    assert!(sign(&key, &ordered, &real, Setting::Real).is_ok());
 }
 
 #[test]
@@ -102,7 +131,7 @@ fn what_signed_payments_may_still_take_is_left_where_it_is() {
     let exposed = world.authorize(errand("a"), 2 * CENT).unwrap();
     world.sign(&exposed);
     world.buy(errand("b"), 3 * CENT);
-    let until_s = world.time.now_s() + 600 + 60;
+    let until_s = world.time.now_s() + LIFE_S + 60;
     let free = || world.ledger().spoken_for(PAYER, asset).unwrap();
     // A seller's word that it settled is no proof.
     assert_eq!(free(), (5 * CENT, until_s, None));
@@ -110,7 +139,7 @@ fn what_signed_payments_may_still_take_is_left_where_it_is() {
     assert_eq!(short, Err(Refused::Short { free: 5 * CENT, reserved: 5 * CENT }));
     let id = exposed.payment().clone();
     drop(exposed);
-    world.time.pass(660);
+    world.time.pass(LIFE_S + 60);
     world.ledger().sweep().unwrap();
     assert_eq!(world.ledger().payment(&id).unwrap().receipt.state, crate::ledger::RowState::PresumedSpent);
     assert_eq!(free(), (0, 0, None), "whatever was signed is over");
@@ -177,11 +206,11 @@ fn another_account_pays_from_then_on_and_rows_keep_who_paid_them() {
 fn no_account_is_changed_while_a_payment_is_open_or_by_another_key() {
     let world = bound();
     let exposed = world.authorize(errand("a"), CENT).unwrap();
-    let (id, until_s) = (exposed.payment().clone(), world.time.now_s() + 660);
+    let (id, until_s) = (exposed.payment().clone(), world.time.now_s() + LIFE_S + 60);
     drop(exposed);
     let rotate = |handover| world.ledger().rotate(handover);
     assert_eq!(rotate(hand_over(0x55, PAYER, 7, 8)).unwrap(), Rotated::Open { payment: id, until_s });
-    world.time.pass(660);
+    world.time.pass(LIFE_S + 60);
     assert!(matches!(rotate(hand_over(0x55, TO, 7, 8)), Err(LedgerFault::OtherKey { .. })));
     assert_eq!(rotate(hand_over(0x55, PAYER, 7, 8)).unwrap(), Rotated::Done);
     let new = Address::from_bytes([0x55; 20]);
