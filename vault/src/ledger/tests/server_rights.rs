@@ -132,13 +132,36 @@ fn a_migration_is_made_once_and_renewed_without_touching_a_row() {
     let (world, database) = bought();
     let before = world.ledger().verify().unwrap();
     let again = migrate(&database.server("keeper"), VAULTS).unwrap();
-    assert_eq!((again.from, again.to, again.made_role), (1, 1, false));
+    assert_eq!((again.from, again.to, again.made_role), (2, 2, false));
     assert_eq!(world.ledger().verify().unwrap().head, before.head);
     let same = migrate(&database.server("keeper"), "keeper");
     assert!(matches!(same, Err(LedgerFault::Server { .. })), "{same:?}");
-    database.keeper().batch("INSERT INTO schema_version VALUES (2, 'x')").unwrap();
+    database.keeper().batch("INSERT INTO schema_version VALUES (3, 'x')").unwrap();
     assert!(matches!(migrate(&database.server("keeper"), VAULTS), Err(LedgerFault::Server { .. })));
     assert!(refused(&database, VAULTS).contains("newer than this program"));
+}
+
+#[test]
+fn tables_of_version_1_become_those_of_version_2_with_everything_in_them() {
+    let (world, database) = bought();
+    let before = world.ledger().verify().unwrap();
+    let old = include_str!("../postgres/schema.sql");
+    let written = |function: &str| {
+        let rest = &old[old.find(&format!("CREATE FUNCTION {function}()")).unwrap()..];
+        rest[..rest.find("END $$;").unwrap() + 7].replacen("CREATE", "CREATE OR REPLACE", 1)
+    };
+    let (meta, audit) = (written("meta_changes"), written("audit_changes"));
+    let keeper = database.keeper();
+    keeper.batch("DROP TABLE sweep; DROP TABLE rotation").unwrap();
+    keeper.batch("DROP FUNCTION sweep_begins(), sweep_changes(), rotation_begins()").unwrap();
+    keeper.batch(&format!("{meta} {audit}")).unwrap();
+    keeper.batch("DELETE FROM schema_version; INSERT INTO schema_version VALUES (1, 'x')").unwrap();
+    assert!(refused(&database, VAULTS).contains("of version 1"));
+    let made = migrate(&database.server("keeper"), VAULTS).unwrap();
+    assert_eq!((made.from, made.to), (1, 2));
+    let after = world.ledger().verify().unwrap();
+    assert_eq!((after.head, after.payments), (before.head, before.payments));
+    assert_eq!(world.ledger().sweeps().unwrap(), []);
 }
 
 #[test]
