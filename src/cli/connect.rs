@@ -193,8 +193,11 @@ fn exit_of(code: &str) -> Exit {
         | "no_such_sweep"
         | "secret_unknown"
         | "secrets_full" => Exit::Refused,
-        "sweep_minutes" | "sweep_asset" | "session_minutes" | "session_currency" | "session_pointless" | "resume_several" => Exit::Usage,
-        "sweep_no_key" | "wallet_locked" | "ledger_latched" | "no_session" | "rules_refused" | "secrets_damaged" => Exit::NotReady,
+        "sweep_minutes" | "sweep_asset" | "session_minutes" | "session_currency" | "session_pointless"
+        | "resume_several" => Exit::Usage,
+        "sweep_no_key" | "wallet_locked" | "ledger_latched" | "no_session" | "rules_refused" | "secrets_damaged" => {
+            Exit::NotReady
+        }
         _ => Exit::Failed,
     }
 }

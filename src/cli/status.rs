@@ -43,7 +43,10 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     }
     for sweep in &status.sweeps {
         let until = table::left(status.now_s, sweep.valid_before);
-        let says = format!("{} moves {} out of {} to {}; it may be submitted for {until}", sweep.id, sweep.money, sweep.account, sweep.to);
+        let says = format!(
+            "{} moves {} out of {} to {}; {until} to submit it",
+            sweep.id, sweep.money, sweep.account, sweep.to
+        );
         told("sweep", Paint::Odd, &says)?;
     }
     if let Some(reason) = &status.frozen {

@@ -114,7 +114,8 @@ impl Sweep {
         }
         let destination: Address = to.parse().map_err(|fault| Stop::usage(format!("`--to`: {fault}")))?;
         let amount = self.units(asset, plan)?;
-        let money = Money::of(amount, asset).ok_or_else(|| Stop::usage("that is more than can be counted; sweep less"))?;
+        let money =
+            Money::of(amount, asset).ok_or_else(|| Stop::usage("that is more than can be counted; sweep less"))?;
         for (name, value) in [
             ("out of", plan.account.to_string()),
             ("to", destination.to_string()),

@@ -33,7 +33,14 @@ fn status(stand: &Stand) -> OperatorStatus {
 
 fn sweep(account: Address) -> OperatorAsk {
     let asset = AssetId { chain: ChainId::BASE_SEPOLIA, contract: USDC.parse().unwrap() };
-    OperatorAsk::Sweep { account, to: TO, asset, amount: Amount::new(7).unwrap(), minutes: 60, passphrase: passphrase() }
+    OperatorAsk::Sweep {
+        account,
+        to: TO,
+        asset,
+        amount: Amount::new(7).unwrap(),
+        minutes: 60,
+        passphrase: passphrase(),
+    }
 }
 
 fn swept(reply: OperatorReply) -> SweepSigned {
@@ -92,7 +99,8 @@ async fn killed_anywhere_in_a_change_of_the_key_one_whole_key_pays_and_the_other
         if is_there {
             assert_eq!(swept(stand.ask(sweep(old))).authorization.from, old, "{step}: the old key is whole");
         } else {
-            let OperatorReply::Rotated { from, to } = stand.ask(OperatorAsk::Rotate { passphrase: passphrase() }) else {
+            let OperatorReply::Rotated { from, to } = stand.ask(OperatorAsk::Rotate { passphrase: passphrase() })
+            else {
                 panic!("{step}: not changed")
             };
             assert!(from == old && to != old, "{step}");

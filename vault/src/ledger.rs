@@ -55,10 +55,10 @@ mod postgres;
 
 mod audit;
 mod checkpoint;
-mod rotation;
 mod events;
 mod export;
 mod inspect;
+mod rotation;
 
 mod latch;
 mod mark;
@@ -96,8 +96,8 @@ pub use self::purse::Holding;
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{Price, REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Meant;
-pub use self::rotation::{Rotated, Rotation, SignedRotation};
 pub(crate) use self::rotation::Handover;
+pub use self::rotation::{Rotated, Rotation, SignedRotation};
 pub use self::session::{Session, SessionOpened};
 pub use self::share::{Line, LineStanding};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};

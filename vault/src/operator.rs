@@ -257,11 +257,14 @@ impl OperatorConversation {
         let rules = self.vault.rules();
         let overview = self.vault.ledger.overview(None, &rules.rules)?;
         let sessions = self.vault.ledger.sessions()?;
+        let mut sweeps = self.vault.ledger.sweeps()?;
+        sweeps.retain(|sweep| sweep.ended_s.is_none());
         let locked = self.vault.wallet.is_locked();
         let is_open = |session: &&SessionView| !session.closed && overview.now_s < session.expires_s;
         let on_disk = guarded::read(&self.vault.profile.rules(), guarded::FILE_MAX_BYTES);
         Ok(OperatorReply::Status(Box::new(OperatorStatus {
             next_step: next_step(&Needs {
+                sweep: sweeps.iter().any(|sweep| sweep.account == self.vault.wallet.address()),
                 latched: overview.latched.is_some(),
                 frozen: overview.frozen.is_some(),
                 locked,
@@ -280,7 +283,7 @@ impl OperatorConversation {
             unresolved: overview.unresolved,
             lost: overview.lost,
             quarantined: overview.quarantined,
-            sweeps: self.vault.ledger.sweeps()?.into_iter().filter(|sweep| sweep.ended_s.is_none()).collect(),
+            sweeps,
             former: self.former()?,
             denied: overview.denied,
             chains: self.vault.watch.view(&self.vault.ledger, &rules.rules)?,

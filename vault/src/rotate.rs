@@ -1,8 +1,8 @@
 //! Another key for the account that pays: made beside the old one, handed over by the ledger, put in its place. Must never
 //! leave a moment in which the ledger counts for a key that is not on the disk.
 
-use bursar_policy::{Address, PaymentId};
 use bursar_policy::quantity::Moment;
+use bursar_policy::{Address, PaymentId};
 use thiserror::Error;
 
 use crate::audit_key::AuditKey;
@@ -32,7 +32,9 @@ pub(crate) enum RotateFault {
     #[error("spending is shut after a fault; look at `bursar status` first")]
     Shut,
     /// The account was changed, and the files were not all moved.
-    #[error("the account is `{to}` from now on, but its key could not be put in its place ({fault}); the vault ends and does that when it is started again")]
+    #[error(
+        "the account is `{to}` from now on, but its key could not be put in its place ({fault}); the vault ends and does that when it is started again"
+    )]
     Unfinished {
         /// The account that pays.
         to: Address,
@@ -98,7 +100,8 @@ impl Vault {
         });
         let refused = match rotated {
             Ok(Rotated::Done) => {
-                self.wallet.go_on_with(self.keystore()?, next);
+                let there = Keystore::open(&self.profile.keystore(), self.profile.setting(), self.ledger.id());
+                self.wallet.go_on_with(there.map_err(|fault| self.unfinished(to, fault))?, next);
                 return Ok((from, to));
             }
             Ok(Rotated::Open { payment, until_s }) => RotateFault::Open { payment, until_s },
@@ -125,10 +128,5 @@ impl Vault {
         self.wallet.lock();
         self.end(Ended::Asked);
         RotateFault::Unfinished { to, fault }
-    }
-
-    fn keystore(&self) -> Result<Keystore, RotateFault> {
-        let opened = Keystore::open(&self.profile.keystore(), self.profile.setting(), self.ledger.id());
-        opened.map_err(|fault| RotateFault::Unlock(fault.into()))
     }
 }

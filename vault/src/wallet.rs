@@ -138,9 +138,7 @@ impl Wallet {
         setting: Setting,
         ledger: &str,
     ) -> Result<(), UnlockFault> {
-        self.tried(&self.keystore(), passphrase, |words, _key| {
-            Ok(keystore::create(path, key, words, setting, ledger)?)
-        })
+        self.tried(&self.keystore(), passphrase, |words, _key| Ok(keystore::create(path, key, words, setting, ledger)?))
     }
 
     /// Goes on with another keystore and its key; a locked wallet stays locked. A signature in progress keeps the key that it

@@ -65,7 +65,9 @@ pub(crate) enum SweepFault {
     #[error("a sweep may be used for 1 to {SWEEP_MAX_MINUTES} minutes; choose a time in between")]
     Minutes,
     /// There is less.
-    #[error("only {free} atomic units are free to move, and payments may still take {reserved}; sweep less, or wait for them")]
+    #[error(
+        "only {free} atomic units are free to move, and payments may still take {reserved}; sweep less, or wait for them"
+    )]
     Short {
         /// What is free.
         free: u128,

@@ -68,7 +68,8 @@ impl Paper {
             Ok(())
         });
         made.map_err(|stop| {
-            let told = format!("{}; the sweep is signed: `bursar sweep --again` writes it to another `--out`", stop.sentence);
+            let told =
+                format!("{}; the sweep is signed: `bursar sweep --again` writes it to another `--out`", stop.sentence);
             Stop::new(stop.exit, told)
         })?;
         Ok(path)

@@ -16,7 +16,9 @@ use super::rows::{self, Payment};
 use super::states::{self, Counts};
 use super::store::{Store, bound};
 use super::tally::{self, Tally, Used};
-use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, rotation, session, withdrawal};
+use super::{
+    Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, rotation, session, withdrawal,
+};
 
 pub(super) mod chain;
 pub(super) mod living;

@@ -32,8 +32,8 @@ use super::states::{Exposed, NotSigned, Reservation, RowState};
 use super::store::bound;
 use super::writer::{Answer, Tx};
 use super::{
-    Ledger, Price, Source, acquaintance, approval, breaker, claim as claims, custody, meta, prove, session, standing, sweep,
-    tally,
+    Ledger, Price, Source, acquaintance, approval, breaker, claim as claims, custody, meta, prove, session, standing,
+    sweep, tally,
 };
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};

@@ -90,7 +90,9 @@ pub enum LedgerFault {
         found: &'static str,
     },
     /// It counts for another key.
-    #[error("the ledger counts for the account {ledger} and the key is for {key}; put that account's key back, or start the vault again where `bursar rotate` changed it")]
+    #[error(
+        "the ledger counts for the account {ledger} and the key is for {key}; put that account's key back, or start the vault again where `bursar rotate` changed it"
+    )]
     OtherKey {
         /// The account that the ledger knows.
         ledger: String,

@@ -116,8 +116,7 @@ impl SignedRotation {
             key: after("key")?.parse().ok()?,
             next: after("next")?.parse().ok()?,
         };
-        let signed =
-            Self { rotation, by_key: after("signed")?.parse().ok()?, by_next: after("and")?.parse().ok()? };
+        let signed = Self { rotation, by_key: after("signed")?.parse().ok()?, by_next: after("and")?.parse().ok()? };
         // One text for one change.
         (signed.line() == line).then_some(signed)
     }
@@ -198,7 +197,8 @@ pub(super) fn is_ours(conn: &Store, account: Address) -> Result<bool, LedgerFaul
 fn handed_on(conn: &Store) -> Result<Vec<(Address, Address, AuditPublic)>, LedgerFault> {
     let unreadable = LedgerFault::Unreadable { what: "change of the account" };
     let text = conn.every(ALL, bound![], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let read = |(from, to, key): (String, String, String)| Some((from.parse().ok()?, to.parse().ok()?, key.parse().ok()?));
+    let read =
+        |(from, to, key): (String, String, String)| Some((from.parse().ok()?, to.parse().ok()?, key.parse().ok()?));
     text.into_iter().map(|row| read(row).ok_or_else(|| unreadable.clone())).collect()
 }
 
@@ -210,7 +210,9 @@ pub(super) fn hold(conn: &Store, told: &[Rotation], pays: Option<Address>) -> Re
         return Err(books("the changes of the account that pays are not those that the log tells of"));
     }
     match found.last() {
-        Some((_, to, _)) if pays != Some(*to) => Err(books("the account that pays is not the one that the log names last")),
+        Some((_, to, _)) if pays != Some(*to) => {
+            Err(books("the account that pays is not the one that the log names last"))
+        }
         _ => Ok(()),
     }
 }

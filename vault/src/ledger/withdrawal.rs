@@ -52,7 +52,8 @@ const LIVE_OF: &str = select!("WHERE state = 'ordered' AND account = ?1 AND chai
 const NEWEST: &str = select!("ORDER BY seq DESC LIMIT ?1");
 const ASKED: &str =
     select!("WHERE chain = ?1 AND state IN ('ordered', 'presumed') AND valid_before > ?2 ORDER BY seq LIMIT ?3");
-const INSERT: &str = "INSERT INTO sweep (id, state, account, destination, chain, asset, symbol, amount, money, currency,
+const INSERT: &str =
+    "INSERT INTO sweep (id, state, account, destination, chain, asset, symbol, amount, money, currency,
         nonce, valid_before, created_s)
      VALUES (?1, 'ordered', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 /// Payments whose signature a token may still take: what was never signed is over, and what is proved is done.

@@ -7,8 +7,8 @@ use super::lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 use super::past::PastPayment;
 use super::secret::{Passphrase, SecretList, SecretValue};
 use bursar_policy::{
-    Address, Amount, ApprovalId, Asked, AssetId, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, SecretName,
-    SessionName, Setting, Site, SweepId, Terms,
+    Address, Amount, ApprovalId, Asked, AssetId, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal,
+    SecretName, SessionName, Setting, Site, SweepId, Terms,
 };
 use serde::{Deserialize, Serialize};
 

@@ -4,9 +4,7 @@
 use crate::world::{Dial, PAYEE, SECRET, Sandbox, USDC, delivered, errand, said, terms, unlock};
 use bursar_policy::{Address, Amount, AssetId, ChainId, SecretName, SweepId};
 use bursar_vault::client::{ClientFault, OperatorClient};
-use bursar_vault::protocol::{
-    Claimed, OperatorAsk, OperatorReply, SecretValue, SweepPlan, SweepSigned, SweepState,
-};
+use bursar_vault::protocol::{Claimed, OperatorAsk, OperatorReply, SecretValue, SweepPlan, SweepSigned, SweepState};
 use bursar_vault::setup::Unlocking;
 use bursar_vault::sign::{Signature, recover};
 use serde_json::json;

@@ -160,7 +160,8 @@ impl Chain {
     fn rotation(&mut self, event: &Logged) -> Result<(), LedgerFault> {
         let seq = event.seq;
         let read = SignedRotation::read(&event.detail);
-        let signed = read.ok_or_else(|| books(&format!("event {seq} is no change of the account that anybody signed")))?;
+        let signed =
+            read.ok_or_else(|| books(&format!("event {seq} is no change of the account that anybody signed")))?;
         let said = &signed.rotation;
         self.is_by(seq, said.key)?;
         if said.ledger != self.ledger || (said.seq, said.hash) != (self.head.seq, self.head.hash) {
