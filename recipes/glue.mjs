@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname } from "node:path";
 
-const PROTOCOL = 6;
+const PROTOCOL = 7;
 const LONGEST_REPLY = 1024 * 1024;
 
 export class Glue {

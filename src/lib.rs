@@ -9,6 +9,7 @@ mod authorities;
 mod chain;
 mod clock;
 pub mod content;
+mod facilitator;
 pub mod net;
 pub mod wallet;
 pub mod wire;

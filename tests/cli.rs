@@ -43,6 +43,8 @@ mod fidelity;
 mod first_steps;
 #[path = "cli/install.rs"]
 mod install;
+#[path = "cli/keys.rs"]
+mod keys;
 #[path = "cli/large.rs"]
 mod large;
 #[path = "cli/ledger.rs"]

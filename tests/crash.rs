@@ -24,6 +24,8 @@ mod crowd;
 mod endings;
 #[path = "crash/farewell.rs"]
 mod farewell;
+#[path = "crash/keys.rs"]
+mod keys;
 #[path = "crash/outside.rs"]
 mod outside;
 #[path = "crash/seller.rs"]

@@ -204,7 +204,7 @@ pub enum NameFault {
     /// Not a [`SessionName`].
     #[error("a session name has 1 to 32 of the characters a-z 0-9 -")]
     SessionName,
-    /// Not a [`SessionId`], [`PaymentId`], [`QuoteId`] or [`ApprovalId`].
+    /// Not a [`SessionId`], [`PaymentId`], [`QuoteId`], [`ApprovalId`] or [`SweepId`].
     #[error("an id is its letter, an underscore and 32 lower-case hex digits")]
     Id,
 }
@@ -239,6 +239,10 @@ pub struct QuoteId(String);
 /// A purchase that waits for a person, or did. `a_` and 32 lower-case hex digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ApprovalId(String);
+
+/// Money that the operator has moved out of an account. `w_` and 32 lower-case hex digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SweepId(String);
 
 /// A checked text: `FromStr`, `Display`, `as_str` and the serde text form.
 macro_rules! name {
@@ -297,6 +301,7 @@ random_id!(SessionId, "s_", "a session id");
 random_id!(PaymentId, "p_", "a payment id");
 random_id!(QuoteId, "q_", "a quote id");
 random_id!(ApprovalId, "a_", "an approval id");
+random_id!(SweepId, "w_", "a sweep id");
 
 fn is_id(letter: &str, text: &str) -> bool {
     let digits = text.strip_prefix(letter).unwrap_or_default();

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::chain::{Address, AssetId, ChainId};
-use crate::errand::Errand;
+use crate::errand::{Errand, Method};
 use crate::money::Money;
 use crate::offer::Challenge;
 use crate::refusal::{Refusal, in_order};
@@ -68,6 +68,21 @@ pub fn may_visit(rules: &Rules, errand: &Errand) -> Result<Vetted<Site>, Vec<Ref
 pub fn may_ask(rules: &Rules, chain: ChainId) -> Vec<Vetted<Site>> {
     let endpoints = rules.chain_rule(chain).map(ChainRule::endpoints).unwrap_or_default();
     endpoints.iter().map(|url| Vetted::new(url.site().clone())).collect()
+}
+
+/// Whether a facilitator that the operator names on the command line may be handed a transfer that the operator ordered: by
+/// https to a public address, or on loopback where a sandbox maps it. No host rule is asked, because no agent is.
+///
+/// Like [`may_visit`] it does not know the addresses behind a name.
+///
+/// # Errors
+///
+/// Every reason against it, in order of precedence.
+pub fn may_settle(rules: &Rules, facilitator: &Site) -> Result<Vetted<Site>, Vec<Refusal>> {
+    let errand = Errand::new(facilitator.clone(), Method::Post);
+    let mut reasons = Reasons::default();
+    visit::reachable(rules, &errand, &mut reasons);
+    if reasons.0.is_empty() { Ok(Vetted::new(facilitator.clone())) } else { Err(in_order(reasons.0)) }
 }
 
 /// Whether the seller's terms for `errand` may be paid at `now_s` (Unix seconds), and which.

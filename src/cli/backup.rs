@@ -44,7 +44,7 @@ impl Backup {
                 let file = self.file.display();
                 table::say(&format!("Wrote {file}: {payments} payments and {events} events, head {}.", books.head))?;
                 table::say(
-                    "It holds no key. Keep `keystore.json`, `operator.json` and `secrets.json` elsewhere yourself.",
+                    "It holds no key. Keep `keystore.json`, `keys`, `operator.json` and `secrets.json` elsewhere yourself.",
                 )?;
                 Ok(Exit::Done)
             }

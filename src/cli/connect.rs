@@ -183,10 +183,21 @@ fn exit_of(code: &str) -> Exit {
         | "glue_taken"
         | "mandate_missing"
         | "mandate_contradicts"
+        | "payment_open"
+        | "sweep_live"
+        | "sweep_exists"
+        | "sweep_short"
+        | "sweep_destination"
+        | "sweep_account"
+        | "sweep_chain"
+        | "no_such_sweep"
         | "secret_unknown"
         | "secrets_full" => Exit::Refused,
-        "session_minutes" | "session_currency" | "session_pointless" | "resume_several" => Exit::Usage,
-        "wallet_locked" | "ledger_latched" | "no_session" | "rules_refused" | "secrets_damaged" => Exit::NotReady,
+        "sweep_minutes" | "sweep_asset" | "session_minutes" | "session_currency" | "session_pointless"
+        | "resume_several" => Exit::Usage,
+        "sweep_no_key" | "wallet_locked" | "ledger_latched" | "no_session" | "rules_refused" | "secrets_damaged" => {
+            Exit::NotReady
+        }
         _ => Exit::Failed,
     }
 }

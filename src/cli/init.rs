@@ -3,7 +3,7 @@
 //! At a terminal it is a conversation. Nothing is made before its last question, what is made is made in one go, and
 //! where there is something already it goes on from there and replaces nothing.
 
-mod account;
+pub(super) mod account;
 mod chosen;
 mod conversation;
 mod onward;

@@ -1,6 +1,7 @@
 //! The command line: one file a command, each of which parses, asks and shows, and decides nothing.
 //!
-//! Commands that give the agent more (open a session, approve, thaw, unlatch, resume, reload rules, unlock, keep a secret) ask for the
+//! Commands that give the agent more (open a session, approve, thaw, unlatch, resume, reload rules, unlock, keep a secret, sweep,
+//! rotate) ask for the
 //! operator's passphrase at a terminal and send it to the vault, which is the one that checks it.
 
 pub mod exit;
@@ -30,6 +31,7 @@ mod policy;
 mod receipts;
 mod reconcile;
 mod resume;
+mod rotate;
 mod rules_shown;
 mod secret;
 mod serve;
@@ -37,6 +39,8 @@ mod session;
 mod since;
 mod spend;
 mod status;
+mod sweep;
+mod sweeps_shown;
 mod table;
 mod unlock;
 mod vault;
@@ -106,6 +110,9 @@ enum Command {
     Resume(resume::Resume),
     /// Ask the chains of the rules now what became of payments, and show what they proved
     Reconcile(reconcile::Reconcile),
+    // Said by the commands themselves, whose help has more than one paragraph.
+    Sweep(sweep::Sweep),
+    Rotate(rotate::Rotate),
     /// Load the rules file again in the running vault
     Reload(freeze::Reload),
     /// Keep, list or forget the API keys that sellers want, and what the proxy wants
@@ -227,6 +234,8 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Unlatch(command) => command.run(profile),
         Command::Resume(command) => command.run(profile),
         Command::Reconcile(command) => command.run(profile),
+        Command::Sweep(command) => command.run(profile),
+        Command::Rotate(command) => command.run(profile),
         Command::Reload(command) => command.run(profile),
         Command::Secret(command) => command.run(profile),
         Command::Log(command) => command.run(profile),

@@ -1,16 +1,16 @@
-//! `bursar receipts`: what was paid, one row a payment, or everything that may be told about one.
+//! `bursar receipts`: what was paid, one row a payment, or everything that may be told about one; and what was swept.
 
 use std::collections::VecDeque;
 
 use bursar_policy::PaymentId;
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{OperatorAsk, OperatorReply, PastPayment, Proof};
+use bursar_vault::protocol::{OperatorAsk, OperatorReply, PastPayment, Proof, SweepView};
 use clap::Args;
 use serde::Serialize;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{since, table};
+use super::{since, sweeps_shown, table};
 use crate::clock;
 
 /// How much is asked for at once.
@@ -19,7 +19,7 @@ const PAGE: u32 = 500;
 /// Show what was paid: one row a payment, or everything about one.
 #[derive(Debug, Args)]
 pub(super) struct Receipts {
-    /// One payment (`p_…`), or the beginning of its id
+    /// One payment (`p_…`) or sweep (`w_…`), or the beginning of its id
     #[arg(value_name = "PAYMENT")]
     payment: Option<String>,
     /// Show at most this many payments, the newest
@@ -72,7 +72,9 @@ impl Receipts {
                 && self.payment.as_ref().is_none_or(|beginning| past.payment.as_str().starts_with(beginning))
         };
         let found = newest(&operator, self.limit, wanted)?;
+        let swept = self.swept(&operator, since)?;
         if found.is_empty()
+            && swept.is_empty()
             && let Some(beginning) = &self.payment
         {
             let told = format!("there is no payment `{beginning}`; `bursar receipts` lists them");
@@ -80,14 +82,32 @@ impl Receipts {
         }
         if self.json {
             found.iter().try_for_each(table::say_json)?;
+            swept.iter().try_for_each(|sweep| table::say_json(&serde_json::json!({ "sweep": sweep })))?;
+        } else if let (Some(_), [], [one]) = (&self.payment, &found[..], &swept[..]) {
+            sweeps_shown::lines(one).iter().try_for_each(|line| table::say(line))?;
         } else if let (Some(_), [one]) = (&self.payment, &found[..]) {
             show(one)?;
         } else {
             let rows = found.iter().map(row).collect();
             let head = ["when", "payment", "state", "paid", "payee", "for", "transaction"];
-            table::say(&table::table(&head, &[3], rows))?;
+            if swept.is_empty() || !found.is_empty() {
+                table::say(&table::table(&head, &[3], rows))?;
+            }
+            if !swept.is_empty() {
+                table::say(&table::table(sweeps_shown::HEAD, &[3], sweeps_shown::rows(&swept)))?;
+            }
         }
         Ok(Exit::Done)
+    }
+
+    /// The newest sweeps that are wanted.
+    fn swept(&self, operator: &Operator, since: u64) -> Result<Vec<SweepView>, Stop> {
+        let OperatorReply::Sweeps(mut sweeps) = operator.ask(&OperatorAsk::Sweeps)? else { return Err(out_of_turn()) };
+        sweeps.retain(|sweep| {
+            since <= sweep.created_s
+                && self.payment.as_ref().is_none_or(|beginning| sweep.id.as_str().starts_with(beginning))
+        });
+        Ok(sweeps)
     }
 }
 

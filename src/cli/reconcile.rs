@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{chains_shown, connect, table};
+use super::{chains_shown, connect, sweeps_shown, table};
 
 /// Ask the chains of the rules now what became of payments, and show what they proved.
 #[derive(Debug, Args)]
@@ -37,11 +37,12 @@ fn show(profile: &Profile, reconciled: &Reconciled) -> Result<(), Stop> {
     if reconciled.chains.is_empty() {
         return table::say("The rules have no chain asked; `[[chain]]` names the endpoints.");
     }
-    let rows: Vec<Vec<String>> = reconciled.proved.iter().map(row).collect();
+    let swept = reconciled.swept.iter().map(sweeps_shown::proved);
+    let rows: Vec<Vec<String>> = reconciled.proved.iter().map(row).chain(swept).collect();
     if rows.is_empty() {
         table::say("Nothing was proved that was not before.")?;
     } else {
-        table::say(&table::table(&["payment", "proved"], &[], rows))?;
+        table::say(&table::table(&["payment or sweep", "proved"], &[], rows))?;
     }
     for line in chains_shown::lines(&reconciled.chains) {
         table::say(&connect::advice(profile, &line))?;

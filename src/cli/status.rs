@@ -38,6 +38,17 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
     let payer = status.payer.map_or_else(|| "no key yet".to_owned(), |payer| payer.to_string());
     let (paint, is) = if status.locked { (Paint::Odd, "locked") } else { (Paint::Good, "unlocked") };
     told("wallet", paint, &format!("{payer} ({is})"))?;
+    for account in &status.former {
+        table::say(&format!("before      {account} paid before; its key is kept"))?;
+    }
+    for sweep in &status.sweeps {
+        let until = table::left(status.now_s, sweep.valid_before);
+        let says = format!(
+            "{} moves {} out of {} to {}; {until} to submit it",
+            sweep.id, sweep.money, sweep.account, sweep.to
+        );
+        told("sweep", Paint::Odd, &says)?;
+    }
     if let Some(reason) = &status.frozen {
         told("FROZEN", Paint::Bad, reason)?;
     }

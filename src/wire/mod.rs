@@ -17,6 +17,7 @@ mod offer;
 pub mod payment;
 pub mod pointed;
 pub mod rail;
+pub mod transfer;
 pub mod unreadable;
 
 pub use challenge::{Demand, Found, read};

@@ -81,12 +81,24 @@ async function run({ bursar, baseline, only, json, record: recordDir, "front-por
     const { tryBrowsers } = await import("./test/browser.mjs");
     results.push(...await tryBrowsers({ bursar: buyer.bursar, buyer, front: fronts.v2.honest, token, lab }));
   }
+  const asksKeys = buyer.canJudge && (!only || "keys".includes(only));
   const asksChain = buyer.canJudge && (!only || "chain".includes(only));
-  if (results.length === 0 && !asksChain) throw new Error("no cell was tried; check --only");
+  if (results.length === 0 && !asksChain && !asksKeys) throw new Error("no cell was tried; check --only");
   if (buyer.canJudge && results.length > 0) results.push(await ledgerKnowsAll(buyer, results));
   if (asksChain) {
     const { chainCells } = await import("./test/chain-cells.mjs");
     results.push(...await chainCells({ binary: resolve(bursar), lab, fronts, token, stack, keep }));
+  }
+
+  if (asksKeys) {
+    const { keyCells } = await import("./test/key-cells.mjs");
+    // A lab of its own: the chain's time is moved in both.
+    const starting = startLab({ logs: join(here, "run", "logs-keys") });
+    stack.push(async () => (await starting.catch(() => undefined))?.stop());
+    const own = await starting;
+    const ownFronts = await openFronts(own, 0);
+    const ownToken = await tokenAt(own.endpoints.chain.rpc);
+    results.push(...await keyCells({ binary: resolve(bursar), lab: own, fronts: ownFronts, token: ownToken, stack, keep }));
   }
 
   report.show(results);

@@ -384,6 +384,7 @@ impl AgentConversation {
             outside_hours: closed.map(ToString::to_string),
             mandate_missing: mandated && overview.session.as_ref().is_some_and(|session| session.mandate.is_none()),
             next_step: next_step(&Needs {
+                sweep: false,
                 latched: overview.latched.is_some(),
                 frozen: overview.frozen.is_some(),
                 locked,

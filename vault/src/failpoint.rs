@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use bursar_policy::rules::Setting;
 use rustix::process::{Signal, getpid, kill_process};
 
-/// Every step at which a process can be killed, in the order of one purchase: one between every two effects that
+/// Every step of a purchase at which a process can be killed, in its order: one between every two effects that
 /// outlive the process. The first word says whose process it is.
 pub const FAILPOINTS: [&str; 21] = [
     // The purchase id is bound in the open transaction, not yet on the disk.
@@ -58,6 +58,26 @@ pub const FAILPOINTS: [&str; 21] = [
     "vault-session-committed",
 ];
 
+/// Every step of what an operator does with keys at which the vault can be killed, in order.
+pub const KEY_FAILPOINTS: [&str; 8] = [
+    // The sweep is written down, its transaction open.
+    "vault-sweep-ordered-uncommitted",
+    // The sweep is on the disk, nothing is signed.
+    "vault-sweep-ordered-committed",
+    // The sweep is signed, nobody was answered.
+    "vault-sweep-signed",
+    // The new key is on the disk, and the ledger does not know of it.
+    "vault-rotation-staged",
+    // The new account is written down, the transaction open.
+    "vault-rotation-uncommitted",
+    // The ledger counts for the new account, and no file was moved.
+    "vault-rotation-committed",
+    // The old key is kept by its name, and still in its old place.
+    "vault-rotation-kept",
+    // The new key is in its place, nobody was answered.
+    "vault-rotation-moved",
+];
+
 static ARMED: OnceLock<PathBuf> = OnceLock::new();
 
 /// Lets this process be killed by the file at `path`, if it runs in a sandbox; does nothing anywhere else.
@@ -69,9 +89,9 @@ pub fn arm(path: &Path, setting: Setting) {
     }
 }
 
-/// Says that this process is at `step`, one of [`FAILPOINTS`]; returns unless a sandbox asked for a crash just here.
+/// Says that this process is at `step`, one of [`FAILPOINTS`] or [`KEY_FAILPOINTS`]; returns unless a sandbox asked for a crash just here.
 pub fn reach(step: &'static str) {
-    debug_assert!(FAILPOINTS.contains(&step), "a step that is not in FAILPOINTS: {step}");
+    debug_assert!(FAILPOINTS.contains(&step) || KEY_FAILPOINTS.contains(&step), "a step that is on no list: {step}");
     if let Some(path) = ARMED.get()
         && is_asked(path, step)
     {
@@ -102,10 +122,11 @@ mod tests {
 
     #[test]
     fn no_step_is_named_twice() {
-        let mut names = FAILPOINTS.to_vec();
+        let mut names = [FAILPOINTS.as_slice(), KEY_FAILPOINTS.as_slice()].concat();
+        let all = names.len();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), FAILPOINTS.len());
+        assert_eq!(names.len(), all);
     }
 
     #[test]

@@ -217,6 +217,15 @@ impl Keystore {
         Ok(Self { path: path.to_owned(), address, file })
     }
 
+    /// The account of the keystore at `path`, as the file says.
+    ///
+    /// # Errors
+    ///
+    /// As [`Keystore::open`].
+    pub(crate) fn address_of(path: &Path, setting: Setting) -> Result<Address, KeystoreFault> {
+        Ok(Self::read(path, setting)?.address)
+    }
+
     /// The id of the ledger that the keystore at `path` belongs to.
     ///
     /// # Errors

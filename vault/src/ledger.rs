@@ -37,6 +37,7 @@ mod session;
 mod share;
 mod switch;
 mod view;
+mod withdrawal;
 
 mod acquaintance;
 mod breaker;
@@ -57,6 +58,7 @@ mod checkpoint;
 mod events;
 mod export;
 mod inspect;
+mod rotation;
 
 mod latch;
 mod mark;
@@ -94,10 +96,13 @@ pub use self::purse::Holding;
 pub use self::quote::QUOTE_LIFE_S;
 pub use self::refused::{Price, REFUSED_A_MINUTE_MAX, Source};
 pub use self::resume::Meant;
+pub(crate) use self::rotation::Handover;
+pub use self::rotation::{Rotated, Rotation, SignedRotation};
 pub use self::session::{Session, SessionOpened};
 pub use self::share::{Line, LineStanding};
 pub use self::states::{EXPIRY_MARGIN_S, Exposed, NotSigned, Reservation, RowState};
 pub use self::view::{LOG_PAGE_MAX, Overview};
+pub use self::withdrawal::{Ordered, Ordering, Refused, SweepDoubt};
 
 pub(crate) use self::number::{narrow, wide};
 use self::store::Store;

@@ -1,5 +1,6 @@
 //! The conversation with a human at a terminal. Must never widen a right without the operator's passphrase.
 
+mod keys;
 mod secrets;
 
 use crate::guarded;
@@ -15,8 +16,9 @@ use crate::status::{Needs, next_step};
 use crate::trouble::{Trouble, trouble};
 use crate::vault::{Ended, Vault};
 use crate::wallet::{Opened, UnlockFault};
+use crate::withdraw::Wish;
 use bursar_policy::rules::MandateNeed;
-use bursar_policy::{ApprovalId, Digest, Mandate, Money, PaymentId, Quoted, SessionId, SessionName};
+use bursar_policy::{Address, ApprovalId, Digest, Mandate, Money, PaymentId, Quoted, SessionId, SessionName};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -255,11 +257,14 @@ impl OperatorConversation {
         let rules = self.vault.rules();
         let overview = self.vault.ledger.overview(None, &rules.rules)?;
         let sessions = self.vault.ledger.sessions()?;
+        let mut sweeps = self.vault.ledger.sweeps()?;
+        sweeps.retain(|sweep| sweep.ended_s.is_none());
         let locked = self.vault.wallet.is_locked();
         let is_open = |session: &&SessionView| !session.closed && overview.now_s < session.expires_s;
         let on_disk = guarded::read(&self.vault.profile.rules(), guarded::FILE_MAX_BYTES);
         Ok(OperatorReply::Status(Box::new(OperatorStatus {
             next_step: next_step(&Needs {
+                sweep: sweeps.iter().any(|sweep| sweep.account == self.vault.wallet.address()),
                 latched: overview.latched.is_some(),
                 frozen: overview.frozen.is_some(),
                 locked,
@@ -278,6 +283,8 @@ impl OperatorConversation {
             unresolved: overview.unresolved,
             lost: overview.lost,
             quarantined: overview.quarantined,
+            sweeps,
+            former: self.former()?,
             denied: overview.denied,
             chains: self.vault.watch.view(&self.vault.ledger, &rules.rules)?,
             shares: rules.rules.shares().map(|center| self.vault.shares(center)),
@@ -287,6 +294,13 @@ impl OperatorConversation {
             rules_changed: !on_disk.is_ok_and(|bytes| Digest::of(&bytes) == rules.digest),
             now_s: overview.now_s,
         })))
+    }
+
+    /// The accounts that paid before the one that pays.
+    fn former(&self) -> Result<Vec<Address>, Trouble> {
+        let mut accounts = self.vault.ledger.accounts()?;
+        accounts.pop();
+        Ok(accounts)
     }
 
     fn reconcile(&self) -> Result<OperatorReply, Trouble> {
@@ -365,6 +379,13 @@ impl OperatorConversation {
             OperatorAsk::SecretList => self.list_secrets(),
             OperatorAsk::SecretRemove { name, passphrase } => self.remove_secret(&name, &passphrase),
             OperatorAsk::Reconcile => self.reconcile(),
+            OperatorAsk::SweepPlan { account, asset } => self.plan_sweep(account, asset),
+            OperatorAsk::Sweep { account, to, asset, amount, minutes, passphrase } => {
+                self.sweep(Wish { account, to, asset, amount, minutes }, &passphrase)
+            }
+            OperatorAsk::SweepAgain { id, passphrase } => self.sweep_again(&id, &passphrase),
+            OperatorAsk::Sweeps => Ok(OperatorReply::Sweeps(self.vault.ledger.sweeps()?)),
+            OperatorAsk::Rotate { passphrase } => self.rotate(&passphrase),
             OperatorAsk::Shutdown => {
                 self.vault.end(Ended::Asked);
                 Ok(OperatorReply::Done)

@@ -8,6 +8,7 @@ use crate::failpoint;
 use crate::glue::GlueConversation;
 use crate::guarded::GuardFault;
 use crate::hardened::{DoorName, Hardened};
+use crate::keyring;
 use crate::keystore::{Keystore, KeystoreFault};
 use crate::ledger::{Brake, Event, EventKind, Inspector, Ledger, LedgerFault, LedgerPlace, Looked, When};
 use crate::ledger_place::{self, PlaceFault};
@@ -239,6 +240,9 @@ fn open(profile: &Profile, time: Box<dyn TimeSource>, watch: Watch) -> Result<(V
     let place = ledger_place::of(profile)?;
     let ledger = Ledger::open(&place, time).map_err(|fault| lost_ledger(profile, fault))?;
     let unchecked = check_books(&ledger, &place)?;
+    if let Some(account) = ledger.key_address()? {
+        keyring::settle(profile, account)?;
+    }
     let keystore = Keystore::open(&profile.keystore(), profile.setting(), ledger.id())?;
     ledger.bind_key(keystore.address())?;
     let gatekeeper = Gatekeeper::open(profile.verifier(), profile.attempts(), Instant::now())?;

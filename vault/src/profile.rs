@@ -297,6 +297,12 @@ impl Profile {
         self.home.join("keystore.json")
     }
 
+    /// Keys that do not pay, each by its account: those that did, for what is left there.
+    #[must_use]
+    pub fn keys(&self) -> PathBuf {
+        self.home.join("keys")
+    }
+
     /// The ledger (SQLite).
     #[must_use]
     pub fn ledger(&self) -> PathBuf {

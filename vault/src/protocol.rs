@@ -8,6 +8,7 @@ pub mod agent;
 pub mod chain;
 pub mod frame;
 pub mod glue;
+pub mod keys;
 pub mod lost;
 pub mod operator;
 pub mod past;
@@ -19,6 +20,7 @@ pub use agent::{
 };
 pub use chain::{BalanceView, ChainOutcome, ChainProof, ChainVerdict, ChainView, EndpointView, Reconciled};
 pub use glue::{Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName, PaymentHeader};
+pub use keys::{SweepPlan, SweepSigned, SweepState, SweepView};
 pub use lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 pub use operator::{
     ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PaymentDetail,
@@ -31,7 +33,7 @@ pub use secret::{
 };
 
 /// The version that every socket speaks. A `Hello` with another number is answered with the fault `protocol_version`.
-pub const PROTOCOL: u16 = 6;
+pub const PROTOCOL: u16 = 7;
 
 /// The longest envelope a row may carry, in bytes. The vault stores it for a re-send and never parses it.
 pub const ENVELOPE_MAX_BYTES: usize = 64 * 1024;

@@ -167,7 +167,32 @@ impl SecretStore {
         Ok(Before::Another)
     }
 
+    /// Seals every secret under the key `next` into the file `staged`, and lets nobody change one until `hand_on` is through,
+    /// which puts that file in the place of this one. Where nothing is kept, nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreFault`] before anything is handed on, or what `hand_on` says.
+    pub(crate) fn hand_on<T, E: From<StoreFault>>(
+        &self,
+        key: &Key,
+        next: &Key,
+        staged: &Path,
+        hand_on: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        if read(&self.path)?.is_some() {
+            let secrets = self.open(key)?;
+            self.write_to(staged, next, &secrets)?;
+        }
+        hand_on()
+    }
+
     fn write(&self, key: &Key, secrets: &BTreeMap<SecretName, Kept>) -> Result<(), StoreFault> {
+        self.write_to(&self.path, key, secrets)
+    }
+
+    fn write_to(&self, path: &Path, key: &Key, secrets: &BTreeMap<SecretName, Kept>) -> Result<(), StoreFault> {
         let mut nonce = [0_u8; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|_fault| StoreFault::Randomness)?;
         let entries: Vec<Entry> =
@@ -182,7 +207,7 @@ impl SecretStore {
             sealed: hex::encode(sealed),
         };
         let bytes = serde_json::to_vec_pretty(&file).map_err(|_fault| self.damaged())?;
-        Ok(guarded::replace(&self.path, &bytes)?)
+        Ok(guarded::replace(path, &bytes)?)
     }
 
     fn seal(

@@ -1,11 +1,12 @@
-//! The only place where the paying key meets a digest. Must never sign anything but the fields of a row that is counted.
+//! The only place where the paying key meets a digest. Must never sign anything but the fields of a row that is on the disk:
+//! a counted payment, or a sweep that the operator ordered.
 //!
-//! There is no verb here for a hash, a message or typed data of a caller's: the digest is computed from an exposed
-//! ledger row and the operator's asset table (EIP-3009 `TransferWithAuthorization` under EIP-712), signed
+//! There is no verb here for a hash, a message or typed data of a caller's: the digest is computed from a ledger
+//! row, exposed or ordered, and the operator's asset table (EIP-3009 `TransferWithAuthorization` under EIP-712), signed
 //! deterministically (RFC 6979) with low s, and the signature is recovered and compared before anyone sees it.
 
-use crate::ledger::Exposed;
-use bursar_policy::{Address, Amount, Asset, Authorization, ChainId, Domain};
+use crate::ledger::{Exposed, Ordered};
+use bursar_policy::{Address, Amount, Asset, Authorization, ChainId, Domain, Setting};
 use core::fmt;
 use core::str::FromStr;
 use hkdf::Hkdf;
@@ -37,6 +38,9 @@ pub enum SignFault {
     /// The row names an asset other than the table's.
     #[error("the payment names another asset than the table; nothing was signed")]
     OtherAsset,
+    /// A sandbox key signs for test chains only.
+    #[error("a sandbox never signs for a chain with real money; nothing was signed")]
+    RealChain,
     /// The self-test at start did not give the known signature.
     #[error("the signing self-test failed; this build or this machine is broken, do not use it")]
     SelfTest,
@@ -120,6 +124,31 @@ impl Key {
             return Err(SignFault::OtherAccount);
         }
         let signature = self.sign_authorization(authorization, &domain)?;
+        Ok((signature, domain))
+    }
+
+    /// Signs a sweep that is on the disk, under the domain of the operator's asset table; for `setting`, the one that the key
+    /// was made for. The same sweep always gives the same bytes (RFC 6979).
+    ///
+    /// Guarantees that the signature recovers to the account that the sweep names and to this key's.
+    pub(crate) fn sign_sweep(
+        &self,
+        sweep: &Ordered,
+        asset: &Asset,
+        setting: Setting,
+    ) -> Result<(Signature, Domain), SignFault> {
+        let authorization = sweep.authorization();
+        if sweep.view().asset != asset.id {
+            return Err(SignFault::OtherAsset);
+        }
+        if authorization.from != self.address {
+            return Err(SignFault::OtherAccount);
+        }
+        if setting == Setting::Sandbox && !asset.id.chain.is_testnet() {
+            return Err(SignFault::RealChain);
+        }
+        let domain = domain_of(asset);
+        let signature = self.sign_authorization(&authorization, &domain)?;
         Ok((signature, domain))
     }
 

@@ -7,6 +7,8 @@ use crate::protocol::SessionView;
 pub(crate) struct Needs<'a> {
     pub(crate) latched: bool,
     pub(crate) frozen: bool,
+    /// Money of the account that pays is being moved out.
+    pub(crate) sweep: bool,
     pub(crate) locked: bool,
     pub(crate) session: Option<&'a SessionView>,
     /// The rules want a mandate of every session.
@@ -25,6 +27,11 @@ pub(crate) fn next_step(needs: &Needs<'_>) -> Option<String> {
     Some(match needs.session {
         _ if needs.latched => {
             "spending is shut after a fault: look at `bursar status`, then run `bursar unlatch`".to_owned()
+        }
+        _ if needs.sweep => {
+            "money is being moved out: `bursar reconcile` asks the chain how that ended, and `bursar thaw` lets \
+                             payments go on after it"
+                .to_owned()
         }
         _ if needs.frozen => "a person froze all spending: run `bursar thaw` to allow it again".to_owned(),
         _ if needs.locked => "the wallet is locked: run `bursar unlock`".to_owned(),

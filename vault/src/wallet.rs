@@ -2,21 +2,21 @@
 
 use crate::audit_key::AuditKey;
 use crate::guarded;
-use crate::keystore::{Keystore, KeystoreFault};
+use crate::keystore::{self, Keystore, KeystoreFault};
 use crate::passphrase::{Gatekeeper, PASSPHRASE_MAX_BYTES, PassphraseFault, Proven};
 use crate::protocol::Passphrase;
 use crate::sign::Key;
-use bursar_policy::Address;
+use bursar_policy::{Address, Setting};
 use core::fmt;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
 /// The key, when it is unlocked, and the operator's passphrase check.
 pub(crate) struct Wallet {
-    keystore: Keystore,
+    keystore: RwLock<Arc<Keystore>>,
     gatekeeper: Gatekeeper,
     passphrase_file: PathBuf,
     key: Mutex<Option<Arc<Key>>>,
@@ -51,13 +51,17 @@ impl Opened {
 }
 
 impl Wallet {
-    pub(crate) const fn new(keystore: Keystore, gatekeeper: Gatekeeper, passphrase_file: PathBuf) -> Self {
-        Self { keystore, gatekeeper, passphrase_file, key: Mutex::new(None) }
+    pub(crate) fn new(keystore: Keystore, gatekeeper: Gatekeeper, passphrase_file: PathBuf) -> Self {
+        Self { keystore: RwLock::new(Arc::new(keystore)), gatekeeper, passphrase_file, key: Mutex::new(None) }
     }
 
     /// The account, known also while locked.
-    pub(crate) const fn address(&self) -> Address {
-        self.keystore.address()
+    pub(crate) fn address(&self) -> Address {
+        self.keystore().address()
+    }
+
+    fn keystore(&self) -> Arc<Keystore> {
+        Arc::clone(&self.keystore.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The key, while it is unlocked. Hold it for one signature only.
@@ -88,28 +92,68 @@ impl Wallet {
     /// Opens the keystore for the operator: with the passphrase file's words where it has a passphrase of its own, with
     /// the operator's otherwise. The wallet stays locked until [`Wallet::hold`].
     pub(crate) fn open(&self, passphrase: &Passphrase, now: Instant) -> Result<Opened, UnlockFault> {
+        self.open_of(&self.keystore(), passphrase, now)
+    }
+
+    /// [`Wallet::open`] of the keystore of an account that paid before.
+    pub(crate) fn open_of(
+        &self,
+        keystore: &Keystore,
+        passphrase: &Passphrase,
+        now: Instant,
+    ) -> Result<Opened, UnlockFault> {
         let key = self.gatekeeper.prove_by(now, || -> Result<Option<Key>, UnlockFault> {
             if self.gatekeeper.matches(passphrase)?.is_none() {
                 return Ok(None);
             }
-            let filed = self.filed()?;
-            for candidate in filed.iter().chain([passphrase]) {
-                match self.keystore.unlock(candidate) {
-                    Ok(key) => return Ok(Some(key)),
-                    Err(KeystoreFault::Passphrase) => {}
-                    Err(fault) => return Err(fault.into()),
-                }
-            }
-            Err(UnlockFault::OtherPassphrase { path: self.passphrase_file.clone() })
+            self.tried(keystore, passphrase, |_candidate, key| Ok(key)).map(Some)
         })?;
         Ok(Opened(key))
+    }
+
+    /// What `with` makes of the words that open `keystore`, and of its key.
+    fn tried<T>(
+        &self,
+        keystore: &Keystore,
+        passphrase: &Passphrase,
+        with: impl FnOnce(&Passphrase, Key) -> Result<T, UnlockFault>,
+    ) -> Result<T, UnlockFault> {
+        let filed = self.filed()?;
+        for candidate in filed.iter().chain([passphrase]) {
+            match keystore.unlock(candidate) {
+                Ok(key) => return with(candidate, key),
+                Err(KeystoreFault::Passphrase) => {}
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+        Err(UnlockFault::OtherPassphrase { path: self.passphrase_file.clone() })
+    }
+
+    /// Encrypts `key` into a new file under the words that open the key of now. The operator was recognised before.
+    pub(crate) fn seal(
+        &self,
+        path: &Path,
+        key: &Key,
+        passphrase: &Passphrase,
+        setting: Setting,
+        ledger: &str,
+    ) -> Result<(), UnlockFault> {
+        self.tried(&self.keystore(), passphrase, |words, _key| Ok(keystore::create(path, key, words, setting, ledger)?))
+    }
+
+    /// Goes on with another keystore and its key; a locked wallet stays locked. A signature in progress keeps the key that it
+    /// took, and the ledger counts nothing for that any more.
+    pub(crate) fn go_on_with(&self, keystore: Keystore, next: Key) {
+        let mut key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.keystore.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keystore);
+        *key = key.is_some().then(|| Arc::new(next));
     }
 
     /// Unlocks the key with the passphrase file, when there is one; `None` when there is none.
     pub(crate) fn unlock_from_file(&self) -> Result<Option<Address>, UnlockFault> {
         match self.filed()? {
             None => Ok(None),
-            Some(filed) => Ok(Some(self.hold(Opened(self.keystore.unlock(&filed)?)))),
+            Some(filed) => Ok(Some(self.hold(Opened(self.keystore().unlock(&filed)?)))),
         }
     }
 

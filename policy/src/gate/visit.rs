@@ -12,8 +12,7 @@ use crate::site::{Scheme, Site};
 
 /// Looks at every rule about `errand`.
 pub(super) fn check(rules: &Rules, errand: &Errand, notes: &mut impl Notes) {
-    notes.check("https", https(rules, errand));
-    notes.check("address", literal_address(rules, errand));
+    reachable(rules, errand, notes);
     match rules.host_rule(&errand.site) {
         None => notes.fail("host", unlisted(rules, &errand.site)),
         Some(rule) => {
@@ -25,6 +24,12 @@ pub(super) fn check(rules: &Rules, errand: &Errand, notes: &mut impl Notes) {
             }
         }
     }
+}
+
+/// Looks at how and where the site of `errand` is reached, whoever it is.
+pub(super) fn reachable(rules: &Rules, errand: &Errand, notes: &mut impl Notes) {
+    notes.check("https", https(rules, errand));
+    notes.check("address", literal_address(rules, errand));
 }
 
 /// The refusal of a site that no rule covers.

@@ -261,3 +261,29 @@ fn a_person_is_shown_the_headers_where_there_are_any() {
     }
     assert_eq!(shown(&rules, &asked, "headers").as_deref(), Some("accept, prefer"));
 }
+
+#[test]
+fn a_facilitator_is_reached_as_a_seller_is() {
+    let real = parse(&format!("{PAYMENT}{REAL_ASSETS}allow_any_host = true"), Setting::Real).unwrap();
+    let ask = |rules: &Rules, url: &str| match may_settle(rules, &Site::parse(url).unwrap()) {
+        Ok(site) => {
+            assert_eq!(site.get().url(), url);
+            Vec::new()
+        }
+        Err(reasons) => codes(&reasons),
+    };
+    // No host rule is asked: the operator names it, and not an agent.
+    for fine in ["https://x402.example.org/facilitator/settle", "https://8.8.8.8/settle"] {
+        assert_eq!(ask(&rules(draft()), fine), Vec::<&str>::new(), "{fine}");
+    }
+    assert_eq!(ask(&real, "http://x402.example.org/settle"), ["https_required"]);
+    assert_eq!(ask(&real, "https://127.0.0.1/settle"), ask_visit(&real, "https://127.0.0.1/settle"));
+    assert!(!ask(&real, "https://127.0.0.1/settle").is_empty());
+    let mapped = sandbox("[sandbox]\nhosts = { \"facilitator.test\" = \"127.0.0.1\" }\n");
+    assert_eq!(ask(&mapped, "http://facilitator.test:4020/settle"), Vec::<&str>::new());
+    assert_eq!(ask(&mapped, "http://other.test:4020/settle"), ["https_required"]);
+}
+
+fn ask_visit(rules: &Rules, url: &str) -> Vec<&'static str> {
+    refusals(rules, &errand_to(url)).into_iter().filter(|code| *code != "host_not_allowed").collect()
+}

@@ -116,7 +116,9 @@ fn keystore(lines: &mut Lines, profile: &Profile, identity: Option<&Identity>) -
     };
     match Keystore::open(&profile.keystore(), profile.setting(), &identity.ledger) {
         Ok(keystore) => {
-            lines.pass("keystore", format!("an encrypted key for {}", keystore.address()));
+            let before = profile.keys().read_dir().map_or(0, |found| found.flatten().count());
+            let kept = if before == 0 { String::new() } else { "; what paid before is kept in `keys`".to_owned() };
+            lines.pass("keystore", format!("an encrypted key for {}{kept}", keystore.address()));
             Some(keystore.address())
         }
         Err(fault) => {

@@ -13,7 +13,7 @@ const QUIET: i32 = 4;
 
 /// What was set up.
 #[derive(Debug, Serialize)]
-pub(super) struct Account {
+pub(in crate::cli) struct Account {
     payer: Address,
     network: String,
     asset: String,
@@ -29,7 +29,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(profile: &Profile, asset: &Asset, payer: Address) -> Self {
+    pub(in crate::cli) fn new(profile: &Profile, asset: &Asset, payer: Address) -> Self {
         let fund = match (profile.setting(), asset.id.chain.is_testnet()) {
             (Setting::Sandbox, _) => "this is a sandbox: its money is play money",
             (Setting::Real, true) => "a test network: its faucets give free test money (for USDC: faucet.circle.com)",
@@ -49,7 +49,7 @@ impl Account {
     }
 
     /// Shows it in lines, and on a terminal with a code for a wallet's camera.
-    pub(super) fn show(&self) -> Result<(), Stop> {
+    pub(in crate::cli) fn show(&self) -> Result<(), Stop> {
         table::say(&format!("account  {}", self.payer))?;
         table::say(&format!("network  {} ({})", self.network, self.named))?;
         table::say(&format!("asset    {} {}", self.symbol, self.contract))?;

@@ -83,6 +83,11 @@ export async function tokenAt(rpc) {
       const account = await read("owner");
       await settled(await wallet.writeContract({ account, address: USDC, abi, functionName: "cancelAuthorization", args }));
     },
+    /** Brings a transaction that somebody wrote down, from an account that has nothing to do with it. */
+    async submit({ to, data, chainId }) {
+      if (chainId !== CHAIN_ID) throw new Error(`the transaction is for chain ${chainId}`);
+      await settled(await wallet.sendTransaction({ account: await read("owner"), to, data }));
+    },
     /** Time passes on the chain, and everything before it becomes final. */
     async pass(seconds) {
       await client.increaseTime({ seconds });

@@ -104,6 +104,24 @@ export class Bursar {
     return parsed((await this.#try(["reconcile", "--json"])).out);
   }
 
+  /** Has money moved out; what the file of it says. */
+  async sweep(args) {
+    const file = join(this.sandbox, `sweep-${randomBytes(4).toString("hex")}.json`);
+    await this.#run(["sweep", ...args, "--out", file], this.passphrase);
+    return JSON.parse(readFileSync(file, "utf8"));
+  }
+
+  /** Lets the agent pay again. */
+  async thaw() {
+    await this.#run(["thaw"], this.passphrase);
+  }
+
+  /** Lets another key pay; resolves to its account. */
+  async rotate() {
+    await this.#run(["rotate"], this.passphrase);
+    return (await this.status()).payer;
+  }
+
   async status() {
     return parsed(await this.#run(["status", "--json"]));
   }

@@ -42,7 +42,7 @@ pub(super) struct Place {
 /// # Errors
 ///
 /// [`EndpointFault`]; then it shows nothing.
-pub(super) fn ask(endpoint: &dyn Endpoint, doubt: &Doubt, head: &Block) -> Result<Finding, EndpointFault> {
+pub(super) fn ask<Of>(endpoint: &dyn Endpoint, doubt: &Doubt<Of>, head: &Block) -> Result<Finding, EndpointFault> {
     let case = Case { endpoint, doubt, head };
     if !case.is_used()? {
         let over = doubt.authorization.valid_before.saturating_add(EXPIRY_MARGIN_S) <= head.time_s;
@@ -56,13 +56,13 @@ pub(super) fn ask(endpoint: &dyn Endpoint, doubt: &Doubt, head: &Block) -> Resul
     case.search()
 }
 
-struct Case<'a> {
+struct Case<'a, Of> {
     endpoint: &'a dyn Endpoint,
-    doubt: &'a Doubt,
+    doubt: &'a Doubt<Of>,
     head: &'a Block,
 }
 
-impl Case<'_> {
+impl<Of> Case<'_, Of> {
     const fn token(&self) -> Address {
         self.doubt.asset.contract
     }

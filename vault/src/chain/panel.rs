@@ -1,6 +1,7 @@
 //! Several endpoints of one chain as one witness. Must never believe fewer of them than the rules want, nor any of them
 //! when two disagree.
 
+use std::fmt::Display;
 use std::thread;
 
 use bursar_policy::chain::{Address, ChainId};
@@ -34,9 +35,9 @@ pub(super) enum Trouble {
     /// They are on different chains of the same number.
     #[error("the endpoints know block {number} under different hashes, so one of them is wrong; find out which")]
     Fork { number: u64 },
-    /// They say different things of one payment.
-    #[error("the endpoints say different things of payment `{payment}`, so one of them is wrong; find out which")]
-    Disagree { payment: String },
+    /// They say different things of one payment or sweep.
+    #[error("the endpoints say different things of `{of}`, so one of them is wrong; find out which")]
+    Disagree { of: String },
 }
 
 /// What a panel says of one payment.
@@ -102,7 +103,7 @@ impl Panel {
     /// # Errors
     ///
     /// [`Trouble`].
-    pub(super) fn ask(&mut self, doubt: &Doubt, head: &Block) -> Result<Option<Said>, Trouble> {
+    pub(super) fn ask<Of: Display>(&mut self, doubt: &Doubt<Of>, head: &Block) -> Result<Option<Said>, Trouble> {
         let mut told: Vec<Finding> = Vec::new();
         for seat in self.seats.iter_mut().filter(|seat| seat.is_asked) {
             match inquiry::ask(&*seat.endpoint, doubt, head) {
@@ -114,7 +115,7 @@ impl Panel {
             return Err(Trouble::Few { answered: told.len(), wanted: self.agree });
         }
         if told.iter().any(|one| told.iter().any(|other| contradict(*one, *other))) {
-            return Err(Trouble::Disagree { payment: doubt.payment.to_string() });
+            return Err(Trouble::Disagree { of: doubt.of.to_string() });
         }
         // What is left is the same from all of them.
         let clear: Vec<Finding> = told.into_iter().filter(|finding| *finding != Finding::Unclear).collect();

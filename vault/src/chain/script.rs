@@ -29,7 +29,7 @@ pub(super) const fn time_of(number: u64) -> u64 {
 pub(super) fn doubt() -> Doubt {
     let created_s = time_of(5_000);
     Doubt {
-        payment: bursar_policy::errand::PaymentId::from_random([3; 16]),
+        of: bursar_policy::errand::PaymentId::from_random([3; 16]),
         asset: AssetId { chain: ChainId::BASE_SEPOLIA, contract: TOKEN },
         authorization: Authorization {
             from: PAYER,

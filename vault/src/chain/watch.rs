@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bursar_policy::asset::Asset;
-use bursar_policy::chain::{AssetId, ChainId};
-use bursar_policy::errand::PaymentId;
+use bursar_policy::chain::{Address, AssetId, ChainId};
+use bursar_policy::errand::{PaymentId, SweepId};
 use bursar_policy::money::{Amount, Money};
 use bursar_policy::rules::{BalanceNeed, ChainRule, Rules};
 
@@ -64,6 +64,7 @@ struct Known {
 #[derive(Debug, Default)]
 struct Round {
     proved: Vec<(PaymentId, ChainOutcome)>,
+    swept: Vec<(SweepId, ChainVerdict)>,
     asked: usize,
     trouble: Option<String>,
 }
@@ -80,18 +81,19 @@ impl Watch {
     /// A fault of the ledger.
     pub(crate) fn reconcile(&self, vault: &Vault) -> Result<Reconciled, LedgerFault> {
         let (rules, begun) = (vault.rules(), Instant::now());
-        let mut proved = Vec::new();
+        let (mut proved, mut swept) = (Vec::new(), Vec::new());
         for (chain, rule) in rules.rules.chain_rules() {
             for _round in 0..ROUNDS_MAX {
                 let round = self.round(vault, &rules.rules, chain, rule)?;
                 proved.extend(round.proved);
+                swept.extend(round.swept);
                 if round.asked == 0 || round.trouble.is_some() || ROUND_WITHIN < begun.elapsed() {
                     break;
                 }
             }
             self.look(vault, &rules.rules, chain, rule);
         }
-        Ok(Reconciled { proved, chains: self.view(&vault.ledger, &rules.rules)? })
+        Ok(Reconciled { proved, swept, chains: self.view(&vault.ledger, &rules.rules)? })
     }
 
     /// Sees to it that the balance of `asset` is known, where the rules want it known and it is not. Waits for the chain.
@@ -106,6 +108,14 @@ impl Watch {
                 self.read(vault, &rules.rules, asset.chain, rule, |known| known.id == *asset, &mut failed);
             }
         }
+    }
+
+    /// What `account` holds of `asset` by now in atomic units, or why nobody says; `None` where the rules name no endpoint.
+    pub(crate) fn balance_of(&self, vault: &Vault, asset: &AssetId, account: Address) -> Option<Result<u128, String>> {
+        let rules = vault.rules();
+        let rule = rules.rules.chain_rule(asset.chain)?;
+        let mut panel = Panel::new(asset.chain, rule, self.chains.endpoints(&rules.rules, asset.chain));
+        Some(panel.balance(asset.contract, account).map_err(|trouble| trouble.to_string()))
     }
 
     /// How the chains stand that `rules` have asked.
@@ -149,7 +159,10 @@ impl Watch {
         let mut round = Round::default();
         let head = panel.head();
         match &head {
-            Ok(head) => self.prove_due(vault, rules, chain, head, &mut panel, &mut round)?,
+            Ok(head) => {
+                self.prove_due(vault, rules, chain, head, &mut panel, &mut round)?;
+                self.prove_sweeps(vault, chain, head, &mut panel, &mut round)?;
+            }
             Err(trouble) => round.trouble = Some(trouble.to_string()),
         }
         let mut known = lock(&self.known);
@@ -190,22 +203,52 @@ impl Watch {
             match panel.ask(&doubt, head) {
                 Ok(Some(said)) => match proof(said, head) {
                     Some(proof) => {
-                        if let Moved::Now(outcome) = ledger.prove(&doubt.payment, proof, rules.breaker())? {
+                        if let Moved::Now(outcome) = ledger.prove(&doubt.of, proof, rules.breaker())? {
                             tell(&doubt, outcome);
-                            round.proved.push((doubt.payment, outcome));
+                            round.proved.push((doubt.of, outcome));
                         }
                     }
                     // Nothing can be said before it has run out.
-                    None => ledger.doubt_later(&doubt.payment, over_s(&doubt).max(head.time_s.saturating_add(1)))?,
+                    None => ledger.doubt_later(&doubt.of, over_s(&doubt).max(head.time_s.saturating_add(1)))?,
                 },
-                Ok(None) => ledger.doubt_later(&doubt.payment, head.time_s.saturating_add(UNCLEAR_PAUSE_S))?,
+                Ok(None) => ledger.doubt_later(&doubt.of, head.time_s.saturating_add(UNCLEAR_PAUSE_S))?,
                 Err(trouble) => {
                     // One payment that cannot be asked about does not stand in the way of the next ones for ever.
-                    ledger.doubt_later(&doubt.payment, head.time_s.saturating_add(TROUBLE_PAUSE_S))?;
+                    ledger.doubt_later(&doubt.of, head.time_s.saturating_add(TROUBLE_PAUSE_S))?;
                     round.trouble = Some(trouble.to_string());
                     if matches!(trouble, Trouble::Few { .. }) {
                         break;
                     }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks about what the operator had moved.
+    fn prove_sweeps(
+        &self,
+        vault: &Vault,
+        chain: ChainId,
+        head: &Block,
+        panel: &mut Panel,
+        round: &mut Round,
+    ) -> Result<(), LedgerFault> {
+        if vault.ledger.latched().is_some() || round.trouble.is_some() {
+            return Ok(());
+        }
+        for doubt in vault.ledger.sweep_doubts(chain, head.time_s)? {
+            match panel.ask(&doubt, head) {
+                Ok(said) => {
+                    if let Some(proof) = said.and_then(|said| proof(said, head))
+                        && vault.ledger.prove_sweep(&doubt.of, proof.clone())?
+                    {
+                        round.swept.push((doubt.of, proof.verdict));
+                    }
+                }
+                Err(trouble) => {
+                    round.trouble = Some(trouble.to_string());
+                    break;
                 }
             }
         }
@@ -298,7 +341,11 @@ fn is_needed(vault: &Vault, chain: ChainId, rule: &ChainRule) -> bool {
         let sessions = vault.ledger.sessions().unwrap_or_default();
         sessions.iter().any(|session| !session.closed && now_s < session.expires_s)
     };
-    doubted || (rule.balance() != BalanceNeed::Off && open())
+    let swept = || {
+        let sweeps = vault.ledger.sweep_doubts(chain, now_s).unwrap_or_default();
+        !sweeps.is_empty()
+    };
+    doubted || swept() || (rule.balance() != BalanceNeed::Off && open())
 }
 
 /// When a chain is asked next.
@@ -322,7 +369,7 @@ impl Pace {
 }
 
 /// When `doubt` can no longer be used, by the chain's time.
-const fn over_s(doubt: &Doubt) -> u64 {
+const fn over_s<Of>(doubt: &Doubt<Of>) -> u64 {
     doubt.authorization.valid_before.saturating_add(EXPIRY_MARGIN_S)
 }
 
@@ -348,7 +395,7 @@ fn proof(said: Said, head: &Block) -> Option<ChainProof> {
 }
 
 fn tell(doubt: &Doubt, outcome: ChainOutcome) {
-    let payment = &doubt.payment;
+    let payment = &doubt.of;
     match outcome {
         ChainOutcome::Denied => {
             tracing::error!(%payment, "a seller said that it was paid, and the chain shows that it was not")

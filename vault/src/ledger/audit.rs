@@ -16,7 +16,9 @@ use super::rows::{self, Payment};
 use super::states::{self, Counts};
 use super::store::{Store, bound};
 use super::tally::{self, Tally, Used};
-use super::{Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, session};
+use super::{
+    Ledger, acquaintance, approval, handle, meta, open, overdue, prove, returned, rotation, session, withdrawal,
+};
 
 pub(super) mod chain;
 pub(super) mod living;
@@ -97,6 +99,7 @@ pub(super) fn everything(conn: &Store, kept: Kept, progress: &mut dyn FnMut(Prog
     held(conn)?;
     freeze(conn)?;
     sessions(conn)?;
+    withdrawal::hold(conn)?;
     let (epoch, checkpoints) = (checkpoint::vouched(conn)?.epoch, chain.checkpoints);
     let (events, head) = (head.seq, head.hash);
     Ok(Books { payments, events, head, epoch, checkpoints, signed: chain.last.map(|(_, signed)| signed) })
@@ -132,10 +135,11 @@ fn log(conn: &Store, kept: Kept, progress: &mut dyn FnMut(Progress)) -> Result<C
         return Err(books("the log does not end where the ledger says it ends"));
     }
     let kept = checkpoint::vouched(conn)?;
-    let (seq, key) = chain.last.as_ref().map_or((0, None), |(seq, last)| (*seq, Some(last.checkpoint.key)));
+    let (seq, key) = (chain.last.as_ref().map_or(0, |(seq, _)| *seq), chain.key());
     if (kept.seq, kept.key) != (seq, key) || kept.epoch != chain.begun.saturating_add(1) {
         return Err(books("the checkpoints and epochs are not those that the log tells of"));
     }
+    rotation::hold(conn, &chain.rotations, known.key_address)?;
     Ok(chain)
 }
 

@@ -32,8 +32,8 @@ use super::states::{Exposed, NotSigned, Reservation, RowState};
 use super::store::bound;
 use super::writer::{Answer, Tx};
 use super::{
-    Ledger, Price, Source, acquaintance, approval, breaker, claim as claims, custody, prove, session, standing, sweep,
-    tally,
+    Ledger, Price, Source, acquaintance, approval, breaker, claim as claims, custody, meta, prove, session, standing,
+    sweep, tally,
 };
 use crate::failpoint;
 use crate::protocol::{ENVELOPE_MAX_BYTES, Signed};
@@ -162,6 +162,7 @@ impl Ledger {
         self.give_back_unsigned()?;
         let case = Case::of(claim, ask, rules, &self.quotes);
         let counted = self.writer.ask(move |tx| {
+            meta::is_paid_by(tx.conn, case.ask.payer)?;
             claims::still_new(tx, &case.session, &case.errand, &case.identity, &case.rules)?;
             if !tx.latched {
                 sweep::due(tx)?;

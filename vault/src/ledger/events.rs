@@ -80,13 +80,19 @@ pub enum EventKind {
     Checkpoint,
     /// The books were begun anew from a backup or from what could be read of a damaged ledger.
     EpochBegun,
+    /// The account that pays was changed, by a person.
+    KeyRotated,
+    /// A person had money moved out of an account.
+    SweepOrdered,
+    /// It is known how that ended, or its time is over.
+    SweepEnded,
     /// Anything else that an operator may want to know.
     Note,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const EVERY: [Self; 34] = [
+    pub const EVERY: [Self; 37] = [
         Self::LedgerCreated,
         Self::Opened,
         Self::Closed,
@@ -120,6 +126,9 @@ impl EventKind {
         Self::ChainDisagrees,
         Self::Checkpoint,
         Self::EpochBegun,
+        Self::KeyRotated,
+        Self::SweepOrdered,
+        Self::SweepEnded,
         Self::Note,
     ];
 
@@ -160,6 +169,9 @@ impl EventKind {
             Self::ChainDisagrees => "chain_disagrees",
             Self::Checkpoint => "checkpoint",
             Self::EpochBegun => "epoch_begun",
+            Self::KeyRotated => "key_rotated",
+            Self::SweepOrdered => "sweep_ordered",
+            Self::SweepEnded => "sweep_ended",
             Self::Note => "note",
         }
     }

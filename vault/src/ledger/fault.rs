@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bursar_policy::quantity::Moment;
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
@@ -89,7 +90,9 @@ pub enum LedgerFault {
         found: &'static str,
     },
     /// It counts for another key.
-    #[error("the ledger counts for the account {ledger} and the key is for {key}; put the right key back")]
+    #[error(
+        "the ledger counts for the account {ledger} and the key is for {key}; put that account's key back, or start the vault again where `bursar rotate` changed it"
+    )]
     OtherKey {
         /// The account that the ledger knows.
         ledger: String,
@@ -249,6 +252,20 @@ pub enum LedgerFault {
         /// The id that was asked for.
         id: String,
     },
+    /// A sweep out of the account that pays may still take its money, so that nothing is paid.
+    #[error("the sweep `{id}` may take the money until {}; run `bursar thaw` after that, or when a chain shows how it ended", Moment(*.until_s))]
+    SweepLive {
+        /// Its id.
+        id: String,
+        /// From this second on it is over, Unix seconds.
+        until_s: u64,
+    },
+    /// There is no such sweep, or it is over.
+    #[error("no sweep `{id}` is live; `bursar status` lists those that are")]
+    NoSuchSweep {
+        /// The id that was asked for.
+        id: String,
+    },
     /// The wall clock is not set, so nobody can confirm it.
     #[error("the clock of this machine is not set; set it, then run `bursar unlatch`")]
     NoClock,
@@ -296,6 +313,8 @@ impl LedgerFault {
             Self::Books { .. } => "ledger_books",
             Self::File { .. } => "ledger_file",
             Self::NoSuchPayment { .. } => "no_such_payment",
+            Self::SweepLive { .. } => "sweep_live",
+            Self::NoSuchSweep { .. } => "no_such_sweep",
             Self::NoClock => "no_clock",
             Self::Closed => "ledger_closed",
         }

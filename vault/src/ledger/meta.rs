@@ -108,10 +108,23 @@ pub(super) fn set_frozen(conn: &Store, reason: Option<&str>) -> Result<(), Ledge
     Ok(())
 }
 
-/// Writes down whose key the ledger counts for; the database lets this happen once.
+/// Writes down whose key the ledger counts for; the database lets another one in by way of a rotation only.
 pub(super) fn bind_key(conn: &Store, address: Address) -> Result<(), LedgerFault> {
     conn.execute("UPDATE meta SET key_address = ?1 WHERE id = 1", bound![address.to_string()])?;
     Ok(())
+}
+
+pub(super) const ACCOUNT: &str = "SELECT key_address FROM meta WHERE id = 1";
+
+/// Refuses what another account than the one that the ledger counts for would sign. A ledger that counts for none yet
+/// refuses nothing: no vault serves on it.
+pub(super) fn is_paid_by(conn: &Store, payer: Address) -> Result<(), LedgerFault> {
+    match conn.one(ACCOUNT, bound![], |row| row.get::<Option<String>>(0))? {
+        Some(known) if known != payer.to_string() => {
+            Err(LedgerFault::OtherKey { ledger: known, key: payer.to_string() })
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(super) const FROZEN: &str = "SELECT frozen FROM meta WHERE id = 1";

@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) const NOW: &str = "SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS bigint)";
 
 /// The version of the tables that this program reads and writes.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// A ledger on a server, as one vault process knows it.
 #[derive(Clone)]

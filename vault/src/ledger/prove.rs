@@ -48,16 +48,16 @@ const MISFIT: &str = "SELECT payment.id FROM payment LEFT JOIN proof ON proof.pa
         OR (proof.verdict <> 'paid'
             AND payment.state <> CASE WHEN proof.denies = 1 THEN 'settled' ELSE 'lapsed' END) LIMIT 1";
 
-/// A payment of which no chain has shown yet how it ended.
+/// A signed authorization of which no chain has shown yet how it ended: a payment's, where nothing else is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doubt {
-    /// Its id.
-    pub payment: PaymentId,
+pub struct Doubt<Of = PaymentId> {
+    /// Whose it is.
+    pub of: Of,
     /// The asset, and the chain to ask.
     pub asset: AssetId,
     /// What was signed.
     pub authorization: Authorization,
-    /// When it was counted, Unix seconds: nobody could use it before.
+    /// When it was written down, Unix seconds: nobody could use it before.
     pub created_s: u64,
     /// The transaction that the seller names, `0x` and 64 lower-case hex digits.
     pub claimed: Option<String>,
@@ -147,7 +147,7 @@ impl Ledger {
 fn doubt(row: Payment) -> Doubt {
     let named = row.claim.as_ref().and_then(|claim| report::transaction_id(claim.transaction.as_deref()?));
     Doubt {
-        payment: row.id.clone(),
+        of: row.id.clone(),
         asset: row.terms.asset_id(),
         authorization: row.authorization(),
         created_s: row.created_s,
@@ -193,7 +193,7 @@ fn lapse(tx: &Tx<'_>, before: &Payment) -> Result<(), LedgerFault> {
     }
 }
 
-fn in_words(proof: &ChainProof) -> String {
+pub(super) fn in_words(proof: &ChainProof) -> String {
     let ChainProof { block, hash, transaction, witnesses, .. } = proof;
     let how = match (proof.verdict, transaction) {
         (ChainVerdict::Paid, Some(tx)) => format!("transaction {tx}"),

@@ -25,6 +25,7 @@ impl Ledger {
     pub fn sweep(&self) -> Result<usize, LedgerFault> {
         self.tell_left_out(Minute::Over);
         self.give_back_unsigned()?;
+        self.end_sweeps()?;
         let mut moved: usize = 0;
         loop {
             match self.writer.ask(|tx| due(tx).map(Answer::AtOnce))? {

@@ -6,7 +6,7 @@ use bursar_policy::chain::Address;
 use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::writer::Answer;
-use super::{Ledger, meta};
+use super::{Ledger, meta, withdrawal};
 
 /// The longest reason that is kept, in bytes.
 const REASON_MAX_BYTES: usize = 1024;
@@ -34,12 +34,14 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// A fault of the ledger; then spending stays frozen.
+    /// [`LedgerFault::SweepLive`] while a sweep may take the money of the account that pays, or a fault of the ledger; then
+    /// spending stays frozen.
     pub fn thaw(&self) -> Result<(), LedgerFault> {
         self.writer.ask(|tx| {
             if meta::frozen(tx.conn)?.is_none() {
                 return Ok(Answer::AtOnce(()));
             }
+            withdrawal::may_thaw(tx)?;
             meta::set_frozen(tx.conn, None)?;
             tx.event(&Event::new(EventKind::Thawed, "a person allowed spending again"))?;
             Ok(Answer::Durable(()))
@@ -63,7 +65,7 @@ impl Ledger {
         self.note(Event::new(EventKind::Note, "payments are shut from outside the ledger"));
     }
 
-    /// Binds the ledger to the account it counts for, once and for all; the same account again changes nothing.
+    /// Binds the ledger to the account it counts for; only [`Ledger::rotate`] changes it after that. The same account again changes nothing.
     ///
     /// # Errors
     ///

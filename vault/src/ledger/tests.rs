@@ -18,6 +18,7 @@ mod on_a_file {
     pub(super) mod breaker_law;
     pub(super) mod flood;
     pub(super) mod handles;
+    pub(super) mod keys;
     pub(super) mod limits;
     pub(super) mod mandates;
     pub(super) mod prove;
@@ -47,6 +48,7 @@ mod on_a_server {
     pub(super) mod breaker_law;
     pub(super) mod flood;
     pub(super) mod handles;
+    pub(super) mod keys;
     pub(super) mod limits;
     pub(super) mod mandates;
     pub(super) mod prove;

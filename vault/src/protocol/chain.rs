@@ -1,6 +1,6 @@
 //! What a chain was asked and said, as an operator sees it. Must never hold an endpoint's path or query.
 
-use bursar_policy::{AssetId, ChainId, Money, PaymentId};
+use bursar_policy::{AssetId, ChainId, Money, PaymentId, SweepId};
 use serde::{Deserialize, Serialize};
 
 /// What a chain shows of an authorization (EIP-3009), for good.
@@ -89,6 +89,9 @@ pub struct BalanceView {
 pub struct Reconciled {
     /// Each payment that was proved, and what became of it.
     pub proved: Vec<(PaymentId, ChainOutcome)>,
+    /// Each sweep that was proved, and what the chain shows of it.
+    #[serde(default)]
+    pub swept: Vec<(SweepId, ChainVerdict)>,
     /// How the chains stand after it.
     pub chains: Vec<ChainView>,
 }

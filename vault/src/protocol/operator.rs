@@ -2,12 +2,13 @@
 
 use super::agent::{Delivery, LimitView, Receipt, SessionView, SettlementClaim};
 use super::chain::{ChainProof, ChainView, Reconciled};
+use super::keys::{SweepPlan, SweepSigned, SweepView};
 use super::lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 use super::past::PastPayment;
 use super::secret::{Passphrase, SecretList, SecretValue};
 use bursar_policy::{
-    Address, ApprovalId, Asked, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal, SecretName,
-    SessionName, Setting, Site, Terms,
+    Address, Amount, ApprovalId, Asked, AssetId, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal,
+    SecretName, SessionName, Setting, Site, SweepId, Terms,
 };
 use serde::{Deserialize, Serialize};
 
@@ -161,6 +162,43 @@ pub enum OperatorAsk {
     },
     /// Asks every chain of the rules now what it shows of the payments that are not proved. Gives an agent nothing.
     Reconcile,
+    /// Asks what there is to move out of an account. Moves nothing.
+    SweepPlan {
+        /// An account that the ledger counts for, or did.
+        account: Address,
+        /// The token, one of the rules'.
+        asset: AssetId,
+    },
+    /// Has money moved out of an account: written down, frozen, signed. One that is live already is the fault
+    /// `sweep_exists`, and what there is not the fault `sweep_short`.
+    Sweep {
+        /// An account that the ledger counts for, or did.
+        account: Address,
+        /// Who gets the money.
+        to: Address,
+        /// The token, one of the rules'.
+        asset: AssetId,
+        /// Atomic units of the token.
+        amount: Amount,
+        /// How long it may be used, in minutes, 1 to 1440 (a day).
+        minutes: u32,
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// Signs a live sweep again: the same bytes.
+    SweepAgain {
+        /// Which.
+        id: SweepId,
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
+    /// Lists the newest sweeps, oldest first.
+    Sweeps,
+    /// Lets another account pay from now on, with a key of its own. While a payment is open it is the fault `payment_open`.
+    Rotate {
+        /// The operator's passphrase.
+        passphrase: Passphrase,
+    },
     /// Ends the vault cleanly.
     Shutdown,
 }
@@ -224,6 +262,19 @@ pub enum OperatorReply {
     Reconciled(Box<Reconciled>),
     /// To `Against`: every reason, in precedence order.
     Against(Vec<Refusal>),
+    /// To `SweepPlan`.
+    SweepPlan(Box<SweepPlan>),
+    /// To `Sweep` and `SweepAgain`.
+    Swept(Box<SweepSigned>),
+    /// To `Sweeps`.
+    Sweeps(Vec<SweepView>),
+    /// To `Rotate`: durable, and the key of the first is kept.
+    Rotated {
+        /// The account that paid until now.
+        from: Address,
+        /// The account that pays from now on.
+        to: Address,
+    },
     /// To `SecretList`: names, never a secret.
     Secrets(Box<SecretList>),
     /// To `Checkpoint`: the newest one, durable. Kept elsewhere, it shows later whether the log was cut off or changed.
@@ -302,6 +353,12 @@ pub struct OperatorStatus {
     /// The newest payments, at most 20, that are settled on the word of a seller which a chain denies.
     #[serde(default)]
     pub denied: Vec<PaymentId>,
+    /// The sweeps that may still be used.
+    #[serde(default)]
+    pub sweeps: Vec<SweepView>,
+    /// The accounts that paid before, oldest first.
+    #[serde(default)]
+    pub former: Vec<Address>,
     /// The chains that the rules have asked.
     #[serde(default)]
     pub chains: Vec<ChainView>,

@@ -10,6 +10,7 @@ mod doors;
 mod frames;
 mod glue;
 mod home;
+mod keys;
 mod large;
 mod mandates;
 mod rights;

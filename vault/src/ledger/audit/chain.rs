@@ -9,6 +9,7 @@ use crate::ledger::checkpoint::SignedCheckpoint;
 use crate::ledger::events::{self, EventKind, Head, Link};
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::number::from_sql;
+use crate::ledger::rotation::{Rotation, SignedRotation};
 use crate::ledger::store::Row;
 
 /// One event with everything that its hash covers.
@@ -74,6 +75,10 @@ pub(in crate::ledger) struct Chain {
     pub(in crate::ledger) begun: u64,
     /// How many checkpoints there are.
     pub(in crate::ledger) checkpoints: u64,
+    /// Each change of the account that pays.
+    pub(in crate::ledger) rotations: Vec<Rotation>,
+    /// The keys that sign checkpoints, one after another, and the event that tells of each first.
+    keys: Vec<(u64, AuditPublic)>,
     /// The last checkpoint's own place, and what it says.
     pub(in crate::ledger) last: Option<(u64, SignedCheckpoint)>,
 }
@@ -82,7 +87,17 @@ impl Chain {
     /// The log of `ledger` after `from`.
     pub(in crate::ledger) fn after(from: Head, ledger: &str, kept: Kept) -> Self {
         let found_kept = kept.head.is_none_or(|hash| hash == from.hash);
-        Self { ledger: ledger.to_owned(), kept, head: from, found_kept, begun: 0, checkpoints: 0, last: None }
+        Self {
+            ledger: ledger.to_owned(),
+            kept,
+            head: from,
+            found_kept,
+            begun: 0,
+            checkpoints: 0,
+            rotations: Vec::new(),
+            keys: Vec::new(),
+            last: None,
+        }
     }
 
     /// The next event, which has to follow.
@@ -114,22 +129,22 @@ impl Chain {
         if event.kind == EventKind::Checkpoint.name() {
             self.checkpoint(event)?;
         }
+        if event.kind == EventKind::KeyRotated.name() {
+            self.rotation(event)?;
+        }
         self.begun = self.begun.saturating_add(u64::from(event.kind == EventKind::EpochBegun.name()));
         self.found_kept |= self.kept.head == Some(hash);
         self.head = Head { seq, hash };
         Ok(())
     }
 
-    /// A checkpoint signs the event before it, in this ledger, by one key for ever.
+    /// A checkpoint signs the event before it, in this ledger, by one key until that hands on to the next.
     fn checkpoint(&mut self, event: &Logged) -> Result<(), LedgerFault> {
         let seq = event.seq;
         let read = SignedCheckpoint::read(&event.detail);
         let signed = read.ok_or_else(|| books(&format!("event {seq} is no checkpoint that anybody signed")))?;
         let said = &signed.checkpoint;
-        let wanted = self.kept.key.or(self.last.as_ref().map(|(_, last)| last.checkpoint.key));
-        if wanted.is_some_and(|wanted| wanted != said.key) {
-            return Err(books(&format!("the checkpoint in event {seq} is by another key, `{}`", said.key)));
-        }
+        self.is_by(seq, said.key)?;
         if said.ledger != self.ledger || (said.seq, said.hash) != (self.head.seq, self.head.hash) {
             return Err(books(&format!("the checkpoint in event {seq} is of another log than this one")));
         }
@@ -141,8 +156,55 @@ impl Chain {
         Ok(())
     }
 
-    /// Where it ends; a fault when what was kept of it was not in it.
+    /// A change of the account signs the event before it, by the key that signed until then and by the next one.
+    fn rotation(&mut self, event: &Logged) -> Result<(), LedgerFault> {
+        let seq = event.seq;
+        let read = SignedRotation::read(&event.detail);
+        let signed =
+            read.ok_or_else(|| books(&format!("event {seq} is no change of the account that anybody signed")))?;
+        let said = &signed.rotation;
+        self.is_by(seq, said.key)?;
+        if said.ledger != self.ledger || (said.seq, said.hash) != (self.head.seq, self.head.hash) {
+            return Err(books(&format!("the change of the account in event {seq} is of another log than this one")));
+        }
+        if self.rotations.last().is_some_and(|before| before.to != said.from) {
+            return Err(books(&format!("the change of the account in event {seq} is not from the one that paid")));
+        }
+        if !signed.holds() {
+            return Err(books(&format!("the change of the account in event {seq} is not signed by both of its keys")));
+        }
+        self.keys.push((seq, said.next));
+        self.rotations.push(signed.rotation);
+        Ok(())
+    }
+
+    /// The key that signs at this place is the one that signed before, or the first.
+    fn is_by(&mut self, seq: u64, key: AuditPublic) -> Result<(), LedgerFault> {
+        match self.keys.last() {
+            Some((_, known)) if *known != key => {
+                Err(books(&format!("the signature in event {seq} is by another key, `{key}`")))
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.keys.push((seq, key));
+                Ok(())
+            }
+        }
+    }
+
+    /// The key that signs what comes next, as far as anything was signed.
+    pub(in crate::ledger) fn key(&self) -> Option<AuditPublic> {
+        self.keys.last().map(|(_, key)| *key)
+    }
+
+    /// Where it ends; a fault when what was kept of it was not in it. A key that was kept may be any of those that handed on
+    /// to one another: both sign each change, so that each vouches for the others.
     pub(in crate::ledger) fn end(&self) -> Result<&Head, LedgerFault> {
+        if let (Some(kept), Some((seq, first))) = (self.kept.key, self.keys.first())
+            && self.keys.iter().all(|(_, key)| *key != kept)
+        {
+            return Err(books(&format!("the signature in event {seq} is by another key, `{first}`")));
+        }
         if self.found_kept {
             return Ok(&self.head);
         }

@@ -8,7 +8,7 @@ use crate::ledger::events::EventKind;
 use crate::ledger::fault::LedgerFault;
 
 /// What each version added to the one before; what is written here once is never changed.
-const VERSIONS: [&str; 1] = [include_str!("schema.sql")];
+const VERSIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("schema_2.sql")];
 
 const GRANTS: &str = include_str!("grants.sql");
 

@@ -45,9 +45,9 @@ CREATE TABLE meta (
 
 CREATE TRIGGER meta_changes BEFORE UPDATE ON meta FOR EACH ROW WHEN (
     ROW(NEW.id, NEW.ledger_id, NEW.setting, NEW.created_s)
-           IS DISTINCT FROM ROW(OLD.id, OLD.ledger_id, OLD.setting, OLD.created_s)
-       OR (OLD.key_address IS NOT NULL AND NEW.key_address IS DISTINCT FROM OLD.key_address)
-       OR NEW.event_seq < OLD.event_seq)
+        IS DISTINCT FROM ROW(OLD.id, OLD.ledger_id, OLD.setting, OLD.created_s)
+    OR (OLD.key_address IS NOT NULL AND NEW.key_address IS DISTINCT FROM OLD.key_address)
+    OR NEW.event_seq < OLD.event_seq)
     EXECUTE FUNCTION refuse('the ledger keeps its name');
 CREATE TRIGGER meta_stays BEFORE DELETE ON meta FOR EACH ROW EXECUTE FUNCTION refuse('the ledger keeps its name');
 
@@ -67,8 +67,8 @@ CREATE INDEX session_name ON session (name, seq);
 CREATE TRIGGER session_numbered BEFORE INSERT ON session FOR EACH ROW EXECUTE FUNCTION numbered();
 CREATE TRIGGER session_changes BEFORE UPDATE ON session FOR EACH ROW WHEN (
     ROW(NEW.seq, NEW.id, NEW.name, NEW.currency, NEW.budget, NEW.created_s, NEW.expires_s)
-           IS DISTINCT FROM ROW(OLD.seq, OLD.id, OLD.name, OLD.currency, OLD.budget, OLD.created_s, OLD.expires_s)
-       OR OLD.closed_s IS NOT NULL)
+        IS DISTINCT FROM ROW(OLD.seq, OLD.id, OLD.name, OLD.currency, OLD.budget, OLD.created_s, OLD.expires_s)
+    OR OLD.closed_s IS NOT NULL)
     EXECUTE FUNCTION refuse('a session is opened once and closed once');
 CREATE TRIGGER session_stays BEFORE DELETE ON session FOR EACH ROW EXECUTE FUNCTION refuse('a session is never deleted');
 
@@ -134,38 +134,38 @@ CREATE INDEX payment_content ON payment (json_extract(delivery, '$.answer.conten
 
 CREATE TRIGGER payment_begins BEFORE INSERT ON payment FOR EACH ROW WHEN (
     NEW.state NOT IN ('held', 'exposed') OR NEW.signature IS NOT NULL OR NEW.delivery IS NOT NULL
-       OR NEW.claim IS NOT NULL OR NEW.tx IS NOT NULL)
+    OR NEW.claim IS NOT NULL OR NEW.tx IS NOT NULL)
     EXECUTE FUNCTION refuse('a payment begins as held or exposed, unsigned and unanswered');
 CREATE TRIGGER payment_numbered BEFORE INSERT ON payment FOR EACH ROW EXECUTE FUNCTION numbered();
 CREATE TRIGGER payment_stays BEFORE DELETE ON payment FOR EACH ROW EXECUTE FUNCTION refuse('a payment row is never deleted');
 
 CREATE TRIGGER payment_story BEFORE UPDATE ON payment FOR EACH ROW WHEN (
     ROW(NEW.seq, NEW.id, NEW.session, NEW.identity, NEW.subject, NEW.purchase_id, NEW.origin, NEW.url, NEW.method,
-           NEW.body, NEW.terms, NEW.version, NEW.chain, NEW.asset, NEW.symbol, NEW.payee, NEW.payer, NEW.amount, NEW.money,
-           NEW.currency, NEW.nonce, NEW.envelope, NEW.created_s)
-           IS DISTINCT FROM
-       ROW(OLD.seq, OLD.id, OLD.session, OLD.identity, OLD.subject, OLD.purchase_id, OLD.origin, OLD.url, OLD.method,
-           OLD.body, OLD.terms, OLD.version, OLD.chain, OLD.asset, OLD.symbol, OLD.payee, OLD.payer, OLD.amount, OLD.money,
-           OLD.currency, OLD.nonce, OLD.envelope, OLD.created_s)
-       OR (ROW(NEW.valid_after, NEW.valid_before) IS DISTINCT FROM ROW(OLD.valid_after, OLD.valid_before)
-           AND NOT (OLD.state = 'held' AND NEW.state = 'exposed')))
+        NEW.body, NEW.terms, NEW.version, NEW.chain, NEW.asset, NEW.symbol, NEW.payee, NEW.payer, NEW.amount, NEW.money,
+        NEW.currency, NEW.nonce, NEW.envelope, NEW.created_s)
+        IS DISTINCT FROM
+    ROW(OLD.seq, OLD.id, OLD.session, OLD.identity, OLD.subject, OLD.purchase_id, OLD.origin, OLD.url, OLD.method,
+        OLD.body, OLD.terms, OLD.version, OLD.chain, OLD.asset, OLD.symbol, OLD.payee, OLD.payer, OLD.amount, OLD.money,
+        OLD.currency, OLD.nonce, OLD.envelope, OLD.created_s)
+    OR (ROW(NEW.valid_after, NEW.valid_before) IS DISTINCT FROM ROW(OLD.valid_after, OLD.valid_before)
+        AND NOT (OLD.state = 'held' AND NEW.state = 'exposed')))
     EXECUTE FUNCTION refuse('a payment row keeps its story');
 CREATE TRIGGER payment_added BEFORE UPDATE ON payment FOR EACH ROW WHEN (
     (OLD.signature IS NOT NULL
-        AND ROW(NEW.signature, NEW.signed_s) IS DISTINCT FROM ROW(OLD.signature, OLD.signed_s))
-       OR (OLD.signature IS NULL AND NEW.signature IS NOT NULL AND OLD.state <> 'exposed')
-       OR (OLD.delivery IS NOT NULL AND NEW.delivery IS DISTINCT FROM OLD.delivery
-           AND OLD.delivery NOT LIKE '{"silence":%')
-       OR (OLD.claim IS NOT NULL AND NEW.claim IS DISTINCT FROM OLD.claim
-           AND OLD.state NOT IN ('exposed', 'presumed_spent'))
-       OR (OLD.tx IS NOT NULL AND NEW.tx IS DISTINCT FROM OLD.tx))
+     AND ROW(NEW.signature, NEW.signed_s) IS DISTINCT FROM ROW(OLD.signature, OLD.signed_s))
+    OR (OLD.signature IS NULL AND NEW.signature IS NOT NULL AND OLD.state <> 'exposed')
+    OR (OLD.delivery IS NOT NULL AND NEW.delivery IS DISTINCT FROM OLD.delivery
+        AND OLD.delivery NOT LIKE '{"silence":%')
+    OR (OLD.claim IS NOT NULL AND NEW.claim IS DISTINCT FROM OLD.claim
+        AND OLD.state NOT IN ('exposed', 'presumed_spent'))
+    OR (OLD.tx IS NOT NULL AND NEW.tx IS DISTINCT FROM OLD.tx))
     EXECUTE FUNCTION refuse('what a payment row was told stays told');
 CREATE TRIGGER payment_moves BEFORE UPDATE ON payment FOR EACH ROW WHEN (
     NEW.state <> OLD.state AND NOT (
-           (OLD.state = 'held' AND NEW.state IN ('exposed', 'voided'))
-           OR (OLD.state = 'exposed' AND NEW.state IN ('settled', 'presumed_spent', 'lapsed'))
-           OR (OLD.state = 'exposed' AND NEW.state = 'voided' AND OLD.signature IS NULL)
-           OR (OLD.state = 'presumed_spent' AND NEW.state IN ('settled', 'lapsed'))))
+        (OLD.state = 'held' AND NEW.state IN ('exposed', 'voided'))
+        OR (OLD.state = 'exposed' AND NEW.state IN ('settled', 'presumed_spent', 'lapsed'))
+        OR (OLD.state = 'exposed' AND NEW.state = 'voided' AND OLD.signature IS NULL)
+        OR (OLD.state = 'presumed_spent' AND NEW.state IN ('settled', 'lapsed'))))
     EXECUTE FUNCTION refuse('a payment does not move that way');
 -- Money that is set aside is given to nobody while its handle is open.
 CREATE FUNCTION handle_is_open() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -218,7 +218,7 @@ CREATE TABLE tally (
 );
 CREATE TRIGGER tally_changes BEFORE UPDATE ON tally FOR EACH ROW WHEN (
     NEW.key <> OLD.key OR NEW.spent < OLD.spent OR NEW.spent_count < OLD.spent_count
-       OR NEW.spent_last_s < OLD.spent_last_s)
+    OR NEW.spent_last_s < OLD.spent_last_s)
     EXECUTE FUNCTION refuse('what was spent is never spent less');
 CREATE TRIGGER tally_stays BEFORE DELETE ON tally FOR EACH ROW EXECUTE FUNCTION refuse('a running total is never deleted');
 
@@ -337,18 +337,18 @@ CREATE TRIGGER approval_begins BEFORE INSERT ON approval FOR EACH ROW WHEN (
 CREATE TRIGGER approval_numbered BEFORE INSERT ON approval FOR EACH ROW EXECUTE FUNCTION numbered();
 CREATE TRIGGER approval_story BEFORE UPDATE ON approval FOR EACH ROW WHEN (
     ROW(NEW.seq, NEW.id, NEW.session, NEW.binding, NEW.method, NEW.url, NEW.body, NEW.headers, NEW.terms, NEW.symbol,
-           NEW.money, NEW.currency, NEW.concerns, NEW.asked_s)
-           IS DISTINCT FROM
-       ROW(OLD.seq, OLD.id, OLD.session, OLD.binding, OLD.method, OLD.url, OLD.body, OLD.headers, OLD.terms, OLD.symbol,
-           OLD.money, OLD.currency, OLD.concerns, OLD.asked_s)
-       OR (NEW.expires_s <> OLD.expires_s AND NOT (OLD.state = 'waiting' AND NEW.state IN ('approved', 'denied')))
-       OR (NEW.decided_s IS DISTINCT FROM OLD.decided_s AND OLD.state <> 'waiting')
-       OR (NEW.said IS DISTINCT FROM OLD.said AND NEW.state NOT IN ('approved', 'denied')))
+        NEW.money, NEW.currency, NEW.concerns, NEW.asked_s)
+        IS DISTINCT FROM
+    ROW(OLD.seq, OLD.id, OLD.session, OLD.binding, OLD.method, OLD.url, OLD.body, OLD.headers, OLD.terms, OLD.symbol,
+        OLD.money, OLD.currency, OLD.concerns, OLD.asked_s)
+    OR (NEW.expires_s <> OLD.expires_s AND NOT (OLD.state = 'waiting' AND NEW.state IN ('approved', 'denied')))
+    OR (NEW.decided_s IS DISTINCT FROM OLD.decided_s AND OLD.state <> 'waiting')
+    OR (NEW.said IS DISTINCT FROM OLD.said AND NEW.state NOT IN ('approved', 'denied')))
     EXECUTE FUNCTION refuse('an approval keeps its story');
 CREATE TRIGGER approval_moves BEFORE UPDATE ON approval FOR EACH ROW WHEN (
     NOT ((OLD.state = 'waiting' AND NEW.state IN ('approved', 'denied', 'expired'))
-            OR (OLD.state = 'approved' AND NEW.state IN ('used', 'expired', 'denied'))
-            OR (OLD.state = 'denied' AND NEW.state = 'expired')))
+         OR (OLD.state = 'approved' AND NEW.state IN ('used', 'expired', 'denied'))
+         OR (OLD.state = 'denied' AND NEW.state = 'expired')))
     EXECUTE FUNCTION refuse('an approval does not move that way');
 CREATE TRIGGER approval_stays BEFORE DELETE ON approval FOR EACH ROW EXECUTE FUNCTION refuse('an approval is never deleted');
 
@@ -427,8 +427,8 @@ CREATE TRIGGER handle_begins BEFORE INSERT ON handle FOR EACH ROW
     EXECUTE FUNCTION handle_begins('a handle begins open, for a page that is not paid for');
 CREATE TRIGGER handle_story BEFORE UPDATE ON handle FOR EACH ROW WHEN (
     OLD.state <> 'open'
-       OR ROW(NEW.digest, NEW.payment, NEW.blank, NEW.created_s, NEW.expires_s)
-          IS DISTINCT FROM ROW(OLD.digest, OLD.payment, OLD.blank, OLD.created_s, OLD.expires_s))
+    OR ROW(NEW.digest, NEW.payment, NEW.blank, NEW.created_s, NEW.expires_s)
+       IS DISTINCT FROM ROW(OLD.digest, OLD.payment, OLD.blank, OLD.created_s, OLD.expires_s))
     EXECUTE FUNCTION refuse('a handle ends once and keeps its story');
 CREATE FUNCTION payment_is_not_exposed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -452,7 +452,7 @@ CREATE TABLE audit (
 INSERT INTO audit (id, epoch, checkpoint_seq, checkpoint_s) VALUES (1, 1, 0, 0);
 CREATE TRIGGER audit_changes BEFORE UPDATE ON audit FOR EACH ROW WHEN (
     NEW.id <> OLD.id OR NEW.epoch < OLD.epoch OR NEW.checkpoint_seq < OLD.checkpoint_seq
-       OR (OLD.key IS NOT NULL AND NEW.key IS DISTINCT FROM OLD.key))
+    OR (OLD.key IS NOT NULL AND NEW.key IS DISTINCT FROM OLD.key))
     EXECUTE FUNCTION refuse('the log stays vouched for');
 CREATE TRIGGER audit_stays BEFORE DELETE ON audit FOR EACH ROW EXECUTE FUNCTION refuse('the log stays vouched for');
 
@@ -508,7 +508,7 @@ CREATE TRIGGER returned_begins BEFORE INSERT ON returned FOR EACH ROW
     EXECUTE FUNCTION returned_begins('only what was spent and lapsed is returned');
 CREATE TRIGGER returned_changes BEFORE UPDATE ON returned FOR EACH ROW WHEN (
     NEW.key <> OLD.key OR NEW.at_s <> OLD.at_s OR NEW.payment <> OLD.payment OR NEW.total < OLD.total
-       OR NEW.count < OLD.count)
+    OR NEW.count < OLD.count)
     EXECUTE FUNCTION refuse('what was returned stays returned');
 CREATE TRIGGER returned_stays BEFORE DELETE ON returned FOR EACH ROW
     EXECUTE FUNCTION refuse('what was returned stays returned');

@@ -56,7 +56,7 @@ fn what_a_chain_proved_is_recovered_and_stays_out_of_every_total() {
         denies: false,
         proved_s: 0,
     };
-    world.ledger().prove(&lost.unwrap().payment, proof, world.rules.breaker()).unwrap();
+    world.ledger().prove(&lost.unwrap().of, proof, world.rules.breaker()).unwrap();
     assert_eq!(world.spent(), money("0.33 USD"));
     world.close();
     spoil(&world, "tally");

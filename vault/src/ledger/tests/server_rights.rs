@@ -36,6 +36,10 @@ fn the_role_of_a_vault_cannot_rewrite_the_log_nor_what_a_payment_is() {
         "UPDATE payment SET nonce = nonce",
         "DELETE FROM payment",
         "DELETE FROM spent",
+        "DELETE FROM sweep",
+        "UPDATE sweep SET amount = amount",
+        "DELETE FROM rotation",
+        "UPDATE rotation SET at_s = 1",
         "UPDATE spent SET total = total",
         "UPDATE session SET budget = budget",
         "UPDATE proof SET witnesses = 1",
@@ -132,13 +136,41 @@ fn a_migration_is_made_once_and_renewed_without_touching_a_row() {
     let (world, database) = bought();
     let before = world.ledger().verify().unwrap();
     let again = migrate(&database.server("keeper"), VAULTS).unwrap();
-    assert_eq!((again.from, again.to, again.made_role), (1, 1, false));
+    assert_eq!((again.from, again.to, again.made_role), (2, 2, false));
     assert_eq!(world.ledger().verify().unwrap().head, before.head);
     let same = migrate(&database.server("keeper"), "keeper");
     assert!(matches!(same, Err(LedgerFault::Server { .. })), "{same:?}");
-    database.keeper().batch("INSERT INTO schema_version VALUES (2, 'x')").unwrap();
+    database.keeper().batch("INSERT INTO schema_version VALUES (3, 'x')").unwrap();
     assert!(matches!(migrate(&database.server("keeper"), VAULTS), Err(LedgerFault::Server { .. })));
     assert!(refused(&database, VAULTS).contains("newer than this program"));
+}
+
+#[test]
+fn tables_of_version_1_become_those_of_version_2_with_everything_in_them() {
+    let (world, database) = bought();
+    let before = world.ledger().verify().unwrap();
+    let old = include_str!("../postgres/schema.sql");
+    let written = |trigger: &str| {
+        let rest = &old[old.find(&format!("CREATE TRIGGER {trigger} ")).unwrap()..];
+        rest[..rest.find("');").unwrap() + 3].to_owned()
+    };
+    let keeper = database.keeper();
+    keeper
+        .batch(
+            "DROP TABLE sweep; DROP TABLE rotation;
+             DROP TRIGGER meta_account ON meta; DROP TRIGGER audit_key ON audit;
+             DROP TRIGGER meta_changes ON meta; DROP TRIGGER audit_changes ON audit;
+             DROP FUNCTION rotation_is_early(), account_was_not_handed_on(), key_was_not_handed_on(), account_is_a_stranger()",
+        )
+        .unwrap();
+    keeper.batch(&format!("{} {}", written("meta_changes"), written("audit_changes"))).unwrap();
+    keeper.batch("DELETE FROM schema_version; INSERT INTO schema_version VALUES (1, 'x')").unwrap();
+    assert!(refused(&database, VAULTS).contains("of version 1"));
+    let made = migrate(&database.server("keeper"), VAULTS).unwrap();
+    assert_eq!((made.from, made.to), (1, 2));
+    let after = world.ledger().verify().unwrap();
+    assert_eq!((after.head, after.payments), (before.head, before.payments));
+    assert_eq!(world.ledger().sweeps().unwrap(), []);
 }
 
 #[test]

@@ -64,6 +64,40 @@ fn the_database_itself_refuses_another_story() {
 }
 
 #[test]
+fn the_database_itself_keeps_sweeps_and_changes_the_account_by_a_rotation_only() {
+    let world = super::on_a_file::keys::bound();
+    let ordered = super::on_a_file::keys::order(&world, 1, CENT);
+    drop(ordered);
+    let conn = Connection::open(world.dir.path().join("ledger.sqlite")).unwrap();
+    let other = "'0x' || substr(ledger_id || ledger_id, 1, 40)";
+    for sql in [
+        format!("UPDATE meta SET key_address = {other}"),
+        "UPDATE meta SET key_address = NULL".to_owned(),
+        "DELETE FROM sweep".to_owned(),
+        "UPDATE sweep SET symbol = 'EURC'".to_owned(),
+        "UPDATE sweep SET amount = '9' || substr(amount, 2), state = 'presumed', ended_s = 1".to_owned(),
+        "UPDATE sweep SET state = 'moved', ended_s = 1".to_owned(),
+        "INSERT INTO sweep SELECT seq + 1, 'w_' || substr(nonce, 3, 32), state, account, destination, chain, asset, symbol,
+            amount, money, currency, '0' || substr(nonce, 2), valid_before, created_s, proof, ended_s FROM sweep".to_owned(),
+        format!("INSERT INTO rotation (from_account, to_account, audit_key, at_s)
+            SELECT {other}, key_address, '02' || ledger_id || ledger_id, 1 FROM meta"),
+    ] {
+        assert!(conn.execute_batch(&sql).is_err(), "went through: {sql}");
+    }
+    // What nobody guards is found: the row is in its event, and a rotation has to be in the log.
+    conn.execute_batch("DROP TRIGGER sweep_story; UPDATE sweep SET symbol = 'EURC'").unwrap();
+    let fault = world.ledger().verify().unwrap_err().to_string();
+    assert!(fault.contains("is not as the log says"), "{fault}");
+    conn.execute_batch(&format!(
+        "UPDATE sweep SET symbol = 'USDC'; INSERT INTO rotation (from_account, to_account, audit_key, at_s)
+         SELECT key_address, {other}, '02' || ledger_id || ledger_id, 1 FROM meta"
+    ))
+    .unwrap();
+    let fault = world.ledger().verify().unwrap_err().to_string();
+    assert!(fault.contains("the changes of the account that pays are not those"), "{fault}");
+}
+
+#[test]
 fn a_second_live_payment_or_one_that_begins_settled_is_refused() {
     let (_world, conn) = written();
     let columns = "session, identity, subject, purchase_id, origin, url, method, body, terms, version, chain, asset,

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bursar_policy::errand::SessionId;
 use rusqlite::Connection;
 
-use super::world::{CENT, Fake, START, World, drawn, errand, money, place, rules, terms};
-use crate::ledger::{Claim, Held, Inspector, Ledger, LedgerFault, Meant, RowState, tally};
+use super::world::{CENT, Fake, PAYER, START, World, drawn, errand, money, place, rules, terms};
+use crate::ledger::{Claim, Handover, Held, Inspector, Ledger, LedgerFault, Meant, Rotated, RowState, tally};
 
 /// Written by version 1: four payments, of which one settled, one was lost, one was delivered without a settlement, and
 /// one is in flight, 400 seconds after [`START`].
@@ -90,23 +90,60 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
     ledger.verify().unwrap();
 }
 
-/// Takes away what version 6 and version 5 added.
-fn as_version_4_left_it(file: &Path) {
-    // The tree of version 1, written down as it was there.
+/// A trigger as a version wrote it.
+fn written(schema: &'static str, trigger: &str) -> &'static str {
+    let begin = schema.find(&format!("CREATE TRIGGER {trigger}")).unwrap();
+    let rest = &schema[begin..];
+    &rest[..rest.find("END;").unwrap() + 4]
+}
+
+/// Takes away what version 6 added.
+fn as_version_5_left_it(file: &Path) {
     let first = include_str!("../schema.sql");
+    let meta = written(first, "meta_story");
     let (_, spent) = first.split_once("CREATE TABLE spent (").unwrap();
     let (spent, _) = spent.split_once("CREATE TABLE event_kind").unwrap();
-    let fourth = include_str!("../schema_4.sql");
-    let (_, returned) = fourth.split_once("CREATE TRIGGER returned_begins").unwrap();
-    let (returned, _) = returned.split_once("CREATE TRIGGER returned_stays").unwrap();
+    let returned = written(include_str!("../schema_4.sql"), "returned_begins");
+    let audit = written(include_str!("../schema_4.sql"), "audit_story");
     let later = format!(
-        "DROP TRIGGER returned_begins; CREATE TEMP TABLE kept AS SELECT * FROM spent; DROP TABLE spent;
+        "DROP TRIGGER meta_story; {meta} DROP TRIGGER audit_story; {audit}
+         DROP TABLE rotation; DROP TABLE sweep;
+         DROP TRIGGER returned_begins; CREATE TEMP TABLE kept AS SELECT * FROM spent; DROP TABLE spent;
          CREATE TABLE spent ({spent}
          INSERT INTO spent SELECT key, seq, at_s, payment, total FROM kept ORDER BY key, seq;
-         CREATE TRIGGER returned_begins{returned}
-         DROP INDEX event_session; DROP INDEX event_freeze; PRAGMA user_version = 4"
+         {returned} PRAGMA user_version = 5"
     );
     Connection::open(file).unwrap().execute_batch(&later).unwrap();
+}
+
+#[test]
+fn version_5_opens_and_balances_and_its_account_can_be_changed() {
+    let mut world = World::new("", "1 USD");
+    world.ledger().bind_key(PAYER).unwrap();
+    world.buy(errand("a"), CENT);
+    let signed = super::checkpoints::checkpoint(&world);
+    world.close();
+    let file = place(world.dir.path()).file;
+    as_version_5_left_it(&file);
+    world.reopen();
+    let books = world.ledger().verify().unwrap();
+    assert_eq!((books.payments, books.signed), (1, Some(signed)));
+    let handover = Handover {
+        from: PAYER,
+        to: bursar_policy::Address::from_bytes([0x55; 20]),
+        key: super::checkpoints::key(7),
+        next: super::checkpoints::key(8),
+    };
+    assert_eq!(world.ledger().rotate(handover).unwrap(), Rotated::Done);
+    world.reopen();
+    assert_eq!(world.ledger().verify().unwrap().payments, 1);
+}
+
+/// Takes away what version 5 added.
+fn as_version_4_left_it(file: &Path) {
+    as_version_5_left_it(file);
+    let later = "DROP INDEX event_session; DROP INDEX event_freeze; PRAGMA user_version = 4";
+    Connection::open(file).unwrap().execute_batch(later).unwrap();
 }
 
 #[test]
@@ -230,6 +267,6 @@ fn version_3_opens_and_its_payments_can_be_proved() {
         world.ledger().verify().unwrap();
         let doubts = world.ledger().doubts(bursar_policy::ChainId::BASE_SEPOLIA, START + 1_000, 10).unwrap();
         assert_eq!(doubts.len(), 2);
-        assert!(doubts.iter().any(|doubt| doubt.payment == settled && doubt.claimed.is_some()));
+        assert!(doubts.iter().any(|doubt| doubt.of == settled && doubt.claimed.is_some()));
     }
 }
