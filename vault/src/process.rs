@@ -152,8 +152,8 @@ pub fn start(
     let heard_by_agents = socket::bind(&agent_sock, &for_agents)?;
     let system = |doing| move |source| StartFault::System { doing, source };
     let (to_operators, to_glues, to_agents) = (Arc::clone(&vault), Arc::clone(&vault), Arc::clone(&vault));
-    let operators = Door::open(heard_by_operators, &operator_sock, for_operators, OPERATORS_MAX, move |_peer| {
-        OperatorConversation::new(Arc::clone(&to_operators))
+    let operators = Door::open(heard_by_operators, &operator_sock, for_operators, OPERATORS_MAX, move |peer| {
+        OperatorConversation::new(Arc::clone(&to_operators), peer)
     })
     .map_err(system("start a thread for the operator socket"))?;
     let glues = Door::open(heard_by_glues, &glue_sock, for_glues, GLUES_MAX, move |peer| {

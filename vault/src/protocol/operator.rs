@@ -71,6 +71,12 @@ pub enum OperatorAsk {
         /// Only entries with a higher sequence number; absent means the newest `limit`.
         after: Option<u64>,
     },
+    /// Waits for events after this one, about 20 seconds at most, and reads them, oldest first; none where there were none.
+    /// A vault that would end for idleness does not stay for it.
+    Next {
+        /// The sequence number of the last event that is known.
+        after: u64,
+    },
     /// Everything about one payment.
     Payment {
         /// Its id.
@@ -194,7 +200,7 @@ pub enum OperatorReply {
     Sessions(Vec<SessionView>),
     /// To `Status`.
     Status(Box<OperatorStatus>),
-    /// To `Log`.
+    /// To `Log` and `Next`.
     Log(Vec<LogEntry>),
     /// To `Payment`.
     Payment(Box<PaymentDetail>),

@@ -12,6 +12,7 @@ mod glue;
 mod home;
 mod large;
 mod mandates;
+mod next;
 mod rights;
 mod second;
 mod secrets;
