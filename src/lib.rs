@@ -8,9 +8,11 @@ pub mod flow;
 mod authorities;
 mod chain;
 mod clock;
+pub mod console_note;
 pub mod content;
 pub mod net;
 pub mod wallet;
+mod webhook;
 pub mod wire;
 
 pub mod cli;

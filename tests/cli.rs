@@ -51,6 +51,8 @@ mod ledger;
 mod mandates;
 #[path = "cli/network.rs"]
 mod network;
+#[path = "cli/offline.rs"]
+mod offline;
 #[path = "cli/policy_replay.rs"]
 mod policy_replay;
 #[path = "cli/policy_test.rs"]
@@ -75,3 +77,5 @@ mod terminal;
 mod tls;
 #[path = "cli/watch.rs"]
 mod watch;
+#[path = "cli/webhook.rs"]
+mod webhook;

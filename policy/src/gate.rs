@@ -70,6 +70,13 @@ pub fn may_ask(rules: &Rules, chain: ChainId) -> Vec<Vetted<Site>> {
     endpoints.iter().map(|url| Vetted::new(url.site().clone())).collect()
 }
 
+/// The webhook of the operator's that may be told something: exactly the one that the rules name, if they name one.
+///
+/// Like [`may_visit`] it does not know the addresses behind its name.
+pub fn may_tell(rules: &Rules) -> Option<Vetted<Site>> {
+    rules.notify().map(|webhook| Vetted::new(webhook.url().site().clone()))
+}
+
 /// Whether the seller's terms for `errand` may be paid at `now_s` (Unix seconds), and which.
 ///
 /// Among the offers that pass, the answer is the cheapest in the currency of the first one; among

@@ -55,7 +55,7 @@ pub use caution::{Acquaintance, Concern, concerns, usual_price};
 pub use chain::{Address, AddressFault, AssetId, ChainId};
 pub use digest::Digest;
 pub use errand::{ApprovalId, Body, BodyType, Errand, Method, PaymentId, PurchaseId, QuoteId, SessionId, SessionName};
-pub use gate::{Asked, Finding, Judgement, OfferReport, Vetted, inspect, judge, may_ask, may_visit};
+pub use gate::{Asked, Finding, Judgement, OfferReport, Vetted, inspect, judge, may_ask, may_tell, may_visit};
 pub use handle::{Handle, HandleFault, PageOpening};
 pub use hours::{Days, Hours, Opening};
 pub use limit::{Limit, PaymentFacts, Scope, TallyKey, Window};

@@ -91,7 +91,10 @@ async fn a_purchase_that_waits_is_shown_on_the_desktop_once_with_its_id_and_no_w
     let desk = cautious(&stall).await;
     let folder = tempfile::tempdir().unwrap();
     let (program, said) = (folder.path().join("notify-send"), folder.path().join("said"));
-    let script = format!("#!/bin/sh\nfor word in \"$@\"; do printf '%s|' \"$word\"; done >> '{0}'\necho >> '{0}'\n", said.display());
+    let script = format!(
+        "#!/bin/sh\nfor word in \"$@\"; do printf '%s|' \"$word\"; done >> '{0}'\necho >> '{0}'\n",
+        said.display()
+    );
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
     let mut command = desk.command();

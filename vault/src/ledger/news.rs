@@ -36,6 +36,12 @@ impl News {
 }
 
 impl Ledger {
+    /// The sequence number of the newest event that is known to be committed.
+    #[must_use]
+    pub fn came_to(&self) -> u64 {
+        *self.shared.news.lock()
+    }
+
     /// Waits until the log may have events after sequence number `after`, at most for `patience`; whether it is worth
     /// looking. What other vaults write into a ledger that is shared is not heard of, so there it always is.
     #[must_use]
