@@ -10,6 +10,7 @@ mod chain;
 mod clock;
 pub mod console_note;
 pub mod content;
+mod metrics;
 pub mod net;
 pub mod wallet;
 mod webhook;

@@ -49,6 +49,8 @@ mod large;
 mod ledger;
 #[path = "cli/mandates.rs"]
 mod mandates;
+#[path = "cli/metrics.rs"]
+mod metrics;
 #[path = "cli/network.rs"]
 mod network;
 #[path = "cli/offline.rs"]

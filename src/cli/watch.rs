@@ -2,7 +2,6 @@
 //! It must never change, decide or answer anything.
 
 mod desktop;
-mod feed;
 mod picture;
 mod screen;
 
@@ -16,11 +15,11 @@ use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{ApprovalState, ApprovalView, LogEntry};
 use clap::Args;
 
-use self::feed::{Begin, Heard, Seen};
 use self::picture::Picture;
 use self::screen::Screen;
 use super::connect::{self, Operator};
 use super::exit::{Exit, Stop};
+use super::feed::{self, Begin, Heard};
 use super::table;
 
 /// How often a countdown on the screen moves.
@@ -120,10 +119,4 @@ fn line(event: &LogEntry) -> String {
     let payment = payment.as_ref().map(|id| format!(" {id}")).unwrap_or_default();
     let session = session.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     format!("{} {seq} {kind}{payment}{session}: {detail}", table::time(*at_s))
-}
-
-impl From<Seen> for Heard {
-    fn from(seen: Seen) -> Self {
-        Self::Seen(Box::new(seen))
-    }
 }

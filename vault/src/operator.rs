@@ -367,6 +367,7 @@ impl OperatorConversation {
             OperatorAsk::SecretSet { name, value, passphrase } => self.set_secret(name, value, &passphrase),
             OperatorAsk::SecretList => self.list_secrets(),
             OperatorAsk::SecretRemove { name, passphrase } => self.remove_secret(&name, &passphrase),
+            OperatorAsk::MetricsToken { shown } => self.metrics_token(&shown),
             OperatorAsk::Reconcile => self.reconcile(),
             OperatorAsk::Shutdown => {
                 self.vault.end(Ended::Asked);
@@ -381,7 +382,7 @@ impl Conversation for OperatorConversation {
     type Reply = OperatorReply;
 
     fn answer(&mut self, ask: OperatorAsk) -> (OperatorReply, Then) {
-        if !matches!(ask, OperatorAsk::Next { .. }) {
+        if !matches!(ask, OperatorAsk::Next { .. } | OperatorAsk::MetricsToken { .. }) {
             self.vault.touch();
         }
         let answered = self.do_it(ask);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{ApprovalState, LogEntry, SessionView};
 
-use super::feed::Seen;
+use crate::cli::feed::Seen;
 use crate::cli::status::{self, Part};
 use crate::cli::table::{self, Paint};
 use crate::cli::{approval, connect};

@@ -10,8 +10,8 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwins
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::feed::Heard;
 use crate::cli::exit::Stop;
+use crate::cli::feed::Heard;
 use crate::cli::status::Part;
 use crate::cli::{table, terminal};
 

@@ -165,6 +165,11 @@ pub enum OperatorAsk {
         /// The operator's passphrase.
         passphrase: Passphrase,
     },
+    /// Asks whether this is the secret that `token` of `[metrics]` names; `Done` when it is. The secret itself is told nobody.
+    MetricsToken {
+        /// What a reader of metrics showed.
+        shown: SecretValue,
+    },
     /// Asks every chain of the rules now what it shows of the payments that are not proved. Gives an agent nothing.
     Reconcile,
     /// Ends the vault cleanly.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus};
 
-use crate::cli::connect::{Operator, out_of_turn};
-use crate::cli::exit::Stop;
+use super::connect::{Operator, out_of_turn};
+use super::exit::Stop;
 
 /// How many of the newest events a screen begins with.
 const NEWEST: u32 = 50;
@@ -129,7 +129,7 @@ fn tell(operator: &Operator, events: Vec<LogEntry>, to: &Sender<Heard>) -> Resul
     };
     let is_open = status.sessions.iter().any(|session| !session.closed && status.now_s < session.expires_s);
     let is_busy = is_open || !status.unresolved.is_empty() || !approvals.is_empty();
-    to.send(Seen { status: *status, approvals, events }.into()).map_err(|_gone| Ended::Unheard)?;
+    to.send(Heard::Seen(Box::new(Seen { status: *status, approvals, events }))).map_err(|_gone| Ended::Unheard)?;
     Ok(is_busy)
 }
 
