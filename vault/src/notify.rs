@@ -106,12 +106,12 @@ mod tests {
         let sign = |id: &str, at_s, body: &str, key: &str| {
             Message::sign(id.to_owned(), at_s, body.to_owned(), &secret(key)).signature
         };
-        let first = sign("a", 1, "{}", "a key of some length");
+        let first = sign("a", 1, "{}", "a-key-of-some-length");
         for other in [
-            sign("b", 1, "{}", "a key of some length"),
-            sign("a", 2, "{}", "a key of some length"),
-            sign("a", 1, "{ }", "a key of some length"),
-            sign("a", 1, "{}", "another key of some length"),
+            sign("b", 1, "{}", "a-key-of-some-length"),
+            sign("a", 2, "{}", "a-key-of-some-length"),
+            sign("a", 1, "{ }", "a-key-of-some-length"),
+            sign("a", 1, "{}", "another-key-of-some-length"),
         ] {
             assert_ne!(first, other);
         }
