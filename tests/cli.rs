@@ -55,6 +55,8 @@ mod metrics;
 mod network;
 #[path = "cli/offline.rs"]
 mod offline;
+#[path = "cli/page.rs"]
+mod page;
 #[path = "cli/policy_replay.rs"]
 mod policy_replay;
 #[path = "cli/policy_test.rs"]
