@@ -8,10 +8,13 @@ pub mod flow;
 mod authorities;
 mod chain;
 mod clock;
+pub mod console_note;
 pub mod content;
 mod facilitator;
+mod metrics;
 pub mod net;
 pub mod wallet;
+mod webhook;
 pub mod wire;
 
 pub mod cli;

@@ -51,8 +51,14 @@ mod large;
 mod ledger;
 #[path = "cli/mandates.rs"]
 mod mandates;
+#[path = "cli/metrics.rs"]
+mod metrics;
 #[path = "cli/network.rs"]
 mod network;
+#[path = "cli/offline.rs"]
+mod offline;
+#[path = "cli/page.rs"]
+mod page;
 #[path = "cli/policy_replay.rs"]
 mod policy_replay;
 #[path = "cli/policy_test.rs"]
@@ -75,3 +81,7 @@ mod stall;
 mod terminal;
 #[path = "stories/tls.rs"]
 mod tls;
+#[path = "cli/watch.rs"]
+mod watch;
+#[path = "cli/webhook.rs"]
+mod webhook;

@@ -85,6 +85,13 @@ pub fn may_settle(rules: &Rules, facilitator: &Site) -> Result<Vetted<Site>, Vec
     if reasons.0.is_empty() { Ok(Vetted::new(facilitator.clone())) } else { Err(in_order(reasons.0)) }
 }
 
+/// The webhook of the operator's that may be told something: exactly the one that the rules name, if they name one.
+///
+/// Like [`may_visit`] it does not know the addresses behind its name.
+pub fn may_tell(rules: &Rules) -> Option<Vetted<Site>> {
+    rules.notify().map(|webhook| Vetted::new(webhook.url().site().clone()))
+}
+
 /// Whether the seller's terms for `errand` may be paid at `now_s` (Unix seconds), and which.
 ///
 /// Among the offers that pass, the answer is the cheapest in the currency of the first one; among

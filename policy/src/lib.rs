@@ -57,7 +57,9 @@ pub use digest::Digest;
 pub use errand::{
     ApprovalId, Body, BodyType, Errand, Method, PaymentId, PurchaseId, QuoteId, SessionId, SessionName, SweepId,
 };
-pub use gate::{Asked, Finding, Judgement, OfferReport, Vetted, inspect, judge, may_ask, may_settle, may_visit};
+pub use gate::{
+    Asked, Finding, Judgement, OfferReport, Vetted, inspect, judge, may_ask, may_settle, may_tell, may_visit,
+};
 pub use handle::{Handle, HandleFault, PageOpening};
 pub use hours::{Days, Hours, Opening};
 pub use limit::{Limit, PaymentFacts, Scope, TallyKey, Window};

@@ -27,7 +27,9 @@ mod fault;
 mod hosts;
 mod ledger;
 mod limits;
+mod metrics;
 mod network;
+mod notify;
 mod secrets;
 
 pub use self::breaker::Breaker;
@@ -39,7 +41,9 @@ pub use self::fault::RuleFault;
 pub use self::hosts::HostRule;
 use self::hosts::{Hosts, Paths};
 pub use self::ledger::{LedgerAddress, LedgerAddressFault, LedgerHost, LedgerProof};
+pub use self::metrics::{Labels, Metrics, MetricsDoor, MetricsDoorFault};
 pub use self::network::Network;
+pub use self::notify::{Telling, Webhook, WebhookUrl};
 
 /// What an operator allowed. Made by [`Rules::new`] only, which refuses every contradiction; with
 /// nothing listed, nothing is allowed.
@@ -69,6 +73,8 @@ pub struct Rules {
     chains_asked: BTreeMap<ChainId, ChainRule>,
     network: Network,
     shares: Option<LedgerAddress>,
+    notify: Option<Webhook>,
+    metrics: Option<Metrics>,
     loopback: BTreeMap<Host, IpAddr>,
     ca_file: Option<String>,
 }

@@ -42,6 +42,29 @@ impl Network {
     }
 }
 
+impl Network {
+    /// What `asked` comes to, waited for by this thread, unless the vault ends before.
+    ///
+    /// # Errors
+    ///
+    /// [`EndpointFault::Silent`] when the vault ends, or there is no runtime to wait with.
+    pub(crate) fn wait<T>(&self, asked: impl Future<Output = T>) -> Result<T, EndpointFault> {
+        let mut hung_up = self.hung_up.subscribe();
+        self.handle()?.block_on(async {
+            tokio::select! {
+                biased;
+                _ = hung_up.wait_for(|over| *over) => Err(EndpointFault::Silent("the vault is ending".to_owned())),
+                answered = asked => Ok(answered),
+            }
+        })
+    }
+
+    /// Ends everything that is under way, and every further question at once.
+    pub(crate) fn hang_up_all(&self) {
+        self.hung_up.send_replace(true);
+    }
+}
+
 impl Chains for Network {
     fn endpoints(&self, rules: &Arc<Rules>, chain: ChainId) -> Vec<Box<dyn Endpoint>> {
         let reach = |site| -> Box<dyn Endpoint> {
@@ -51,7 +74,7 @@ impl Chains for Network {
     }
 
     fn hang_up(&self) {
-        self.hung_up.send_replace(true);
+        self.hang_up_all();
     }
 }
 

@@ -54,11 +54,7 @@ impl Approvals {
             table::say("No purchase waits for you.")?;
         } else {
             let rows = told.approvals.iter().map(|view| row(view, told.now_s)).collect();
-            table::say(&table::table(
-                &["id", "what, as reported by serve", "price", "payee", "why", "still"],
-                &[2],
-                rows,
-            ))?;
+            table::say(&table::table(HEADS, &[2], rows))?;
         }
         Ok(Exit::Done)
     }
@@ -133,7 +129,11 @@ fn decided(operator: &Operator, ask: &OperatorAsk, word: &str, agent: &str) -> R
     Ok(Exit::Done)
 }
 
-fn row(view: &ApprovalView, now_s: u64) -> Vec<String> {
+/// The heads of a table of purchases before a person.
+pub(super) const HEADS: &[&str] = &["id", "what, as reported by serve", "price", "payee", "why", "still"];
+
+/// A row of that table.
+pub(super) fn row(view: &ApprovalView, now_s: u64) -> Vec<String> {
     let left = table::left(now_s, view.expires_s);
     vec![
         view.id.to_string(),

@@ -2,6 +2,7 @@
 
 mod caution;
 mod chains;
+mod routes;
 mod secrets;
 mod sentences;
 mod wide;

@@ -22,11 +22,13 @@ mod content;
 mod demo;
 mod doctor;
 mod explain;
+mod feed;
 mod freeze;
 mod init;
 mod install;
 mod ledger;
 mod ledger_log;
+mod metrics;
 mod policy;
 mod receipts;
 mod reconcile;
@@ -44,6 +46,7 @@ mod sweeps_shown;
 mod table;
 mod unlock;
 mod vault;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -94,6 +97,9 @@ enum Command {
     Session(session::Session),
     /// Show budgets, what is unresolved, and the next step for you
     Status(status::Status),
+    // Said by the commands themselves, whose help has more than one paragraph.
+    Watch(watch::Watch),
+    Metrics(metrics::Metrics),
     /// List the purchases that wait for you, and those you decided about
     Approvals(approval::Approvals),
     /// Allow one purchase that waits for you. Shows its terms, and needs your passphrase
@@ -226,6 +232,8 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Lock(command) => command.run(profile),
         Command::Session(command) => command.run(profile),
         Command::Status(command) => command.run(profile),
+        Command::Watch(command) => command.run(profile),
+        Command::Metrics(command) => command.run(profile),
         Command::Approvals(command) => command.run(profile),
         Command::Approve(command) => command.run(profile),
         Command::Deny(command) => command.run(profile),

@@ -34,12 +34,38 @@ impl Status {
     }
 }
 
+/// A part of what is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// One line about one thing, behind a mark.
+    Marked(String, Paint, String),
+    /// Lines or a table.
+    Plain(String),
+}
+
+impl Part {
+    /// One line about one thing.
+    pub(super) fn marked(what: &str, paint: Paint, says: &str) -> Self {
+        Self::Marked(format!("{what:<10}"), paint, says.to_owned())
+    }
+}
+
 fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
+    parts(profile, status).iter().try_for_each(|part| match part {
+        Part::Marked(mark, paint, says) => table::say_marked(mark, *paint, says, 12),
+        Part::Plain(text) => table::say(text),
+    })
+}
+
+/// Everything, the most urgent first.
+pub(super) fn parts(profile: &Profile, status: &OperatorStatus) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut told = |what: &str, paint, says: &str| parts.push(Part::marked(what, paint, says));
     let payer = status.payer.map_or_else(|| "no key yet".to_owned(), |payer| payer.to_string());
     let (paint, is) = if status.locked { (Paint::Odd, "locked") } else { (Paint::Good, "unlocked") };
-    told("wallet", paint, &format!("{payer} ({is})"))?;
+    told("wallet", paint, &format!("{payer} ({is})"));
     for account in &status.former {
-        table::say(&format!("before      {account} paid before; its key is kept"))?;
+        told("before", Paint::Good, &format!("{account} paid before; its key is kept"));
     }
     for sweep in &status.sweeps {
         let until = table::left(status.now_s, sweep.valid_before);
@@ -47,20 +73,20 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
             "{} moves {} out of {} to {}; {until} to submit it",
             sweep.id, sweep.money, sweep.account, sweep.to
         );
-        told("sweep", Paint::Odd, &says)?;
+        told("sweep", Paint::Odd, &says);
     }
     if let Some(reason) = &status.frozen {
-        told("FROZEN", Paint::Bad, reason)?;
+        told("FROZEN", Paint::Bad, reason);
     }
     if let Some(reason) = &status.latched {
-        told("SHUT", Paint::Bad, reason)?;
+        told("SHUT", Paint::Bad, reason);
     }
     if status.rules_changed {
         let says = connect::advice(profile, "the file differs from the rules in force; `bursar reload` loads it");
-        told("rules", Paint::Odd, &says)?;
+        told("rules", Paint::Odd, &says);
     }
     for money in &status.held {
-        table::say(&format!("set aside   {money} in payments that are not resolved"))?;
+        parts.push(Part::Plain(format!("set aside   {money} in payments that are not resolved")));
     }
     let waits = match status.approvals_waiting {
         0 => None,
@@ -68,62 +94,63 @@ fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
         many => Some(format!("{many} purchases wait for you; `bursar approvals` shows them")),
     };
     if let Some(waits) = waits {
-        told("approvals", Paint::Odd, &connect::advice(profile, &waits))?;
+        parts.push(Part::marked("approvals", Paint::Odd, &connect::advice(profile, &waits)));
     }
     for name in &status.secrets_missing {
-        told("secret", Paint::Odd, &connect::advice(profile, &secret::missing_told(name)))?;
+        parts.push(Part::marked("secret", Paint::Odd, &connect::advice(profile, &secret::missing_told(name))));
     }
     if !status.sessions.is_empty() {
-        table::say(&session::shown(&status.sessions))?;
+        parts.push(Part::Plain(session::shown(&status.sessions)));
     }
     if !status.limits.is_empty() {
-        table::say(&table::table(&["limit", "window", "", "used", "of"], &[3, 4], limits(&status.limits)))?;
+        let limits = table::table(&["limit", "window", "", "used", "of"], &[3, 4], limits(&status.limits));
+        parts.push(Part::Plain(limits));
     }
     if !status.unresolved.is_empty() {
         let rows = unresolved(&status.unresolved, status.now_s);
-        table::say(&table::table(UNRESOLVED, &[1], rows))?;
+        parts.push(Part::Plain(table::table(UNRESOLVED, &[1], rows)));
     }
+    parts.extend(lost(profile, status));
+    for payment in &status.denied {
+        let says = format!(
+            "the seller said that {payment} was settled, and the chain shows that it never was; \
+             `bursar claim {payment}` writes it all down"
+        );
+        parts.push(Part::marked("DENIED", Paint::Bad, &connect::advice(profile, &says)));
+    }
+    parts.extend(chains_shown::lines(&status.chains).into_iter().map(Part::Plain));
+    if let Some(SharesView { center, parts: held, trouble }) = &status.shares {
+        let held = if *held == 1 { "1 part is".to_owned() } else { format!("{held} parts are") };
+        parts.push(Part::Plain(match trouble {
+            None => format!("shares      {held} held here of the limits that {center} splits"),
+            Some(trouble) => format!("SHARES      {held} held here of the limits that {center} splits: {trouble}"),
+        }));
+    }
+    if let Some(step) = &status.next_step {
+        parts.push(Part::marked("next", Paint::Odd, &connect::advice(profile, step)));
+    }
+    parts
+}
+
+/// What was lost, and who is in quarantine.
+fn lost(profile: &Profile, status: &OperatorStatus) -> Vec<Part> {
+    let mut parts = Vec::new();
     if !status.lost.is_empty() {
         let rows = status.lost.iter().map(|lost| vec![lost.of.clone(), lost.count.to_string()]).collect();
-        table::say(&table::table(&["lost, as `max_unresolved` counts", "payments"], &[1], rows))?;
+        parts.push(Part::Plain(table::table(&["lost, as `max_unresolved` counts", "payments"], &[1], rows)));
     }
     if !status.quarantined.is_empty() {
         let rows = status.quarantined.iter().map(|host| {
             let (failures, strikes) = (host.failures.to_string(), host.strikes.to_string());
             vec![host.origin.clone(), table::left(status.now_s, host.until_s), failures, strikes]
         });
-        table::say(&table::table(&["in quarantine", "for", "failed", "refused"], &[2, 3], rows.collect()))?;
+        parts.push(Part::Plain(table::table(&["in quarantine", "for", "failed", "refused"], &[2, 3], rows.collect())));
     }
-    if !status.lost.is_empty() || !status.quarantined.is_empty() {
+    if !parts.is_empty() {
         let says = "once you know why, `bursar resume` with one of these lets payments go there again";
-        table::say(&connect::advice(profile, says))?;
+        parts.push(Part::Plain(connect::advice(profile, says)));
     }
-    for payment in &status.denied {
-        let says = format!(
-            "the seller said that {payment} was settled, and the chain shows that it never was; \
-             `bursar claim {payment}` writes it all down"
-        );
-        told("DENIED", Paint::Bad, &connect::advice(profile, &says))?;
-    }
-    for line in chains_shown::lines(&status.chains) {
-        table::say(&line)?;
-    }
-    if let Some(SharesView { center, parts, trouble }) = &status.shares {
-        let parts = if *parts == 1 { "1 part is".to_owned() } else { format!("{parts} parts are") };
-        table::say(&match trouble {
-            None => format!("shares      {parts} held here of the limits that {center} splits"),
-            Some(trouble) => format!("SHARES      {parts} held here of the limits that {center} splits: {trouble}"),
-        })?;
-    }
-    if let Some(step) = &status.next_step {
-        told("next", Paint::Odd, &connect::advice(profile, step))?;
-    }
-    Ok(())
-}
-
-/// One line about one thing.
-fn told(what: &str, paint: Paint, says: &str) -> Result<(), Stop> {
-    table::say_marked(&format!("{what:<10}"), paint, says, 12)
+    parts
 }
 
 fn limits(limits: &[LimitView]) -> Vec<Vec<String>> {

@@ -88,12 +88,7 @@ fn wrapped(text: &str, columns: Option<u16>, taken: usize, indent: usize) -> Str
 pub(super) fn say_marked(mark: &str, paint: Paint, text: &str, indent: usize) -> Result<(), Stop> {
     let text = wrapped(&visible(text), columns(), mark.len().saturating_add(2), indent);
     let mut out = std::io::stdout().lock();
-    if has_colours() {
-        write!(out, "\u{1b}[{}m{mark}\u{1b}[0m", paint.sgr())?;
-    } else {
-        write!(out, "{mark}")?;
-    }
-    writeln!(out, "  {text}")?;
+    writeln!(out, "{}  {text}", painted(mark, paint, colours()))?;
     Ok(())
 }
 
@@ -108,18 +103,33 @@ pub(super) fn say_picture(rows: &[String]) -> Result<(), Stop> {
     if !out.is_terminal() {
         return Ok(());
     }
-    let (on, off) = if has_colours() { ("\u{1b}[97;40m", "\u{1b}[0m") } else { ("", "") };
+    let (on, off) = if colours() == Colours::Ansi { ("\u{1b}[97;40m", "\u{1b}[0m") } else { ("", "") };
     for row in rows {
         writeln!(out, "  {on}{row}{off}")?;
     }
     Ok(())
 }
 
+/// Whether colours are welcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Colours {
+    None,
+    Ansi,
+}
+
+/// `mark` in its colour where that is welcome.
+pub(super) fn painted(mark: &str, paint: Paint, colours: Colours) -> String {
+    match colours {
+        Colours::None => mark.to_owned(),
+        Colours::Ansi => format!("\u{1b}[{}m{mark}\u{1b}[0m", paint.sgr()),
+    }
+}
+
 /// Whether standard output is a terminal whose owner wants colours (no-color.org).
-fn has_colours() -> bool {
+pub(super) fn colours() -> Colours {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    std::io::stdout().is_terminal() && !is_dumb && !unwanted
+    if std::io::stdout().is_terminal() && !is_dumb && !unwanted { Colours::Ansi } else { Colours::None }
 }
 
 /// Writes `value` as one line of JSON to standard output.

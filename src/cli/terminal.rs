@@ -190,7 +190,12 @@ pub(super) fn line(prompt: &str) -> Result<String, Stop> {
     Ok(text.trim().to_owned())
 }
 
-fn terminal() -> Result<File, Stop> {
+/// The controlling terminal.
+///
+/// # Errors
+///
+/// A [`Stop`] with exit code 4 where there is none.
+pub(super) fn terminal() -> Result<File, Stop> {
     File::options().read(true).write(true).open("/dev/tty").map_err(|_| {
         Stop::not_ready("this needs a person at a terminal, and there is none; run it in a terminal window")
     })

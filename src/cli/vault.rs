@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bursar_vault::hardened::DoorName;
+use bursar_vault::outside::Outside;
 use bursar_vault::process::{self, IDLE_EXIT, Options};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
@@ -14,6 +15,7 @@ use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::table;
 use crate::chain::Network;
+use crate::webhook::Sender;
 
 /// How often it is looked whether a vault that was asked to end has ended: for 20 seconds.
 const STOP_TRIES: u32 = 400;
@@ -37,7 +39,9 @@ impl Vault {
         }
         super::serve::log_to_stderr();
         let options = Options { idle_exit: self.detach.then_some(IDLE_EXIT), detach: self.detach };
-        match process::run(profile, options, Arc::new(Network::new(profile.home()))) {
+        let network = Arc::new(Network::new(profile.home()));
+        let sender = Arc::new(Sender::new(Arc::clone(&network), profile.home()));
+        match process::run(profile, options, Outside::new(network, sender)) {
             Ok(_ended) => Ok(Exit::Done),
             Err(fault) => Err(Stop::not_ready(fault.to_string())),
         }

@@ -30,6 +30,7 @@ use bursar_vault::protocol::{Claimed, Past, Released, Signed};
 
 use crate::authorities;
 use crate::clock;
+use crate::console_note;
 use crate::content::ContentStore;
 use crate::net::{Resolver, Tls};
 use crate::wallet::{Conversation, Wallet};
@@ -46,6 +47,7 @@ pub struct Buyer<R> {
     wallet: Wallet,
     resolver: R,
     content: ContentStore,
+    profile: Profile,
     home: PathBuf,
     pauses: Pauses,
     now_s: fn() -> u64,
@@ -60,6 +62,7 @@ impl<R: Resolver> Buyer<R> {
             wallet,
             resolver,
             content,
+            profile: profile.clone(),
             home: profile.home().to_owned(),
             pauses: Pauses::default(),
             now_s: clock::now_s,
@@ -301,5 +304,9 @@ impl<R: Resolver + 'static> Payments for Buyer<R> {
             Ok(status) => Standing::Known(Box::new(told::books(status, (self.now_s)()))),
             Err(fault) => Standing::Failed(End::from(fault).into_reason()),
         }
+    }
+
+    fn approval_page(&self, approval: &str) -> Option<String> {
+        console_note::page(&self.profile, &approval.parse().ok()?)
     }
 }

@@ -124,6 +124,18 @@ impl Ask {
         self.add(name, value, Sensitivity::Secret)
     }
 
+    /// Adds what a message to the operator's webhook is known by, in the manner of Standard Webhooks: its id, the time of
+    /// this try in Unix seconds, and its signature.
+    ///
+    /// # Errors
+    ///
+    /// [`AskFault`] when one is set already or is not header text.
+    pub fn with_message(self, id: &str, at_s: u64, signature: &str) -> Result<Self, AskFault> {
+        self.add("webhook-id", id, Sensitivity::Open)?
+            .add("webhook-timestamp", &at_s.to_string(), Sensitivity::Open)?
+            .add("webhook-signature", signature, Sensitivity::Secret)
+    }
+
     fn add(self, name: &str, value: &str, sensitivity: Sensitivity) -> Result<Self, AskFault> {
         let value = HeaderValue::from_str(value).map_err(|_| bad_value(name))?;
         self.insert(name, value, sensitivity)

@@ -12,7 +12,7 @@ use crate::terminal::{ASKED, Terminal};
 const PRICE: &str = "Type the price (0.05 USD) to approve this one payment:";
 
 /// A sandbox with an open budget, whose operator wants to look at everything above two cents.
-async fn cautious(stall: &Stall) -> Desk {
+pub(crate) async fn cautious(stall: &Stall) -> Desk {
     let desk = beside(stall).await;
     let text = fs::read_to_string(desk.rules()).unwrap();
     write(&desk.rules(), &text.replacen("[payment]\n", "[payment]\napprove_over = \"0.02 USD\"\n", 1));
@@ -28,7 +28,7 @@ async fn json(desk: &Desk, words: &[&str]) -> Value {
 }
 
 /// Asks for a page; the id that it waits under.
-async fn asked(desk: &Desk, url: &str) -> String {
+pub(crate) async fn asked(desk: &Desk, url: &str) -> String {
     let told = fetched(desk, url).await;
     assert_eq!((&told["outcome"], &told["code"]), (&"needs_approval".into(), &"needs_approval".into()), "{told}");
     told["approval_id"].as_str().unwrap().to_owned()

@@ -7,8 +7,8 @@ use std::path::Path;
 use bursar_policy::limit::{OwnLimit, Scope};
 use bursar_policy::quantity::{ByteSize, Percent, Span};
 use bursar_policy::rules::draft::{
-    BalanceNeed, ChainDraft, ContentMode, Draft, HostDraft, LedgerAddress, NetworkDraft, PayeeDraft, PaymentDraft,
-    SandboxDraft, SharesDraft,
+    BalanceNeed, ChainDraft, ContentMode, Draft, HostDraft, LedgerAddress, MetricsDraft, NetworkDraft, NotifyDraft,
+    PayeeDraft, PaymentDraft, SandboxDraft, SharesDraft,
 };
 use bursar_policy::{
     Address, Asset, AssetId, ChainId, Currency, HeaderName, Limit, Method, Money, PathPrefix, Pointer, Setting, Tag,
@@ -128,6 +128,18 @@ extra_ca = "corp.pem"
 [shares]
 center = "postgres://bursar@db.example.com/books"
 
+[notify]
+webhook = "https://hook.example.com/k3y?to=me"
+secret = "hook"
+details = false
+
+[metrics]
+listen = "127.0.0.1:9464"
+token = "scrape"
+otlp = "http://[::1]:4318"
+every = "30s"
+hosts = false
+
 [sandbox]
 hosts = { "shop.test" = "127.0.0.1", "six.test" = "::1" }
 ca = "ca.pem"
@@ -174,6 +186,8 @@ fn tables() -> Vec<(&'static str, Value, BTreeSet<String>)> {
         ("chain", at("/properties/chain/items"), keys::<ChainDraft>()),
         ("network", at("/properties/network"), keys::<NetworkDraft>()),
         ("shares", at("/properties/shares"), keys::<SharesDraft>()),
+        ("notify", at("/properties/notify"), keys::<NotifyDraft>()),
+        ("metrics", at("/properties/metrics"), keys::<MetricsDraft>()),
         ("sandbox", at("/properties/sandbox"), keys::<SandboxDraft>()),
     ]
 }

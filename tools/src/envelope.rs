@@ -2,8 +2,8 @@
 //!
 //! Must never let a message through whose meaning depends on the reader: see [`crate::strict_json`].
 //!
-//! Notifications and responses of the client end here. Nothing in bursar waits for one (it asks clients nothing),
-//! except `notifications/cancelled`, which is handed on as [`Envelope::Cancel`].
+//! Notifications of the client end here, except `notifications/cancelled`, which is handed on as [`Envelope::Cancel`]. A
+//! response is handed on for whoever knows whether the client was asked.
 
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
@@ -18,7 +18,9 @@ pub(crate) enum Envelope {
     Request(RequestId, Box<ClientJsonRpcMessage>),
     /// The client no longer waits for the answer to this request.
     Cancel(RequestId),
-    /// A blank line, a notification or a response: nothing to do, nothing to answer.
+    /// The client's answer to a request of ours, if it was asked one.
+    Response(RequestId, Box<ClientJsonRpcMessage>),
+    /// A blank line, a notification, or a response that nobody can read: nothing to do, nothing to answer.
     Nothing,
     /// Not a message; this is the answer, with the id where one could be read.
     Invalid(Option<RequestId>, ErrorData),
@@ -81,7 +83,7 @@ fn sort(mut members: Map<String, Value>, id: Option<RequestId>) -> Envelope {
     let outcome = members.contains_key("result") || members.contains_key("error");
     let method = match members.get("method") {
         Some(Value::String(method)) if !outcome => method.clone(),
-        None if outcome => return Envelope::Nothing,
+        None if outcome => return response(members, id),
         _ => return invalid(id, "a request has a `method`, a string, and neither `result` nor `error`"),
     };
     if !members.contains_key("id") {
@@ -97,6 +99,15 @@ fn sort(mut members: Map<String, Value>, id: Option<RequestId>) -> Envelope {
         Some(_) => return bad_params(id, "`params` must be an object"),
     }
     request(members, id, &method)
+}
+
+fn response(members: Map<String, Value>, id: Option<RequestId>) -> Envelope {
+    match (id, serde_json::from_value::<ClientJsonRpcMessage>(Value::Object(members))) {
+        (Some(id), Ok(message @ (JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)))) => {
+            Envelope::Response(id, Box::new(message))
+        }
+        _ => Envelope::Nothing,
+    }
 }
 
 fn notification(method: &str, members: &Map<String, Value>) -> Envelope {
@@ -209,10 +220,22 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.5}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"result":{"action":"accept"}}"#,
+            r#"{"jsonrpc":"2.0","id":1.5,"error":{"code":1,"message":"x"}}"#,
+        ] {
+            assert!(matches!(open(line.as_bytes()), Envelope::Nothing), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_answer_of_the_client_comes_with_its_id_and_asks_for_none() {
+        for line in [
+            r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}"#,
         ] {
-            assert!(matches!(open(line.as_bytes()), Envelope::Nothing), "{line}");
+            let open = open(line.as_bytes());
+            assert!(matches!(&open, Envelope::Response(RequestId::Number(1), _)), "{line}: {open:?}");
         }
     }
 

@@ -3,8 +3,8 @@
 //! Must never end anything: it only keeps count. A cancelled request stays in the air until its work is done, so
 //! that its id cannot be given to another request meanwhile and two answers cannot be mixed up.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,10 @@ const IN_THE_AIR_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     open: Mutex<HashMap<RequestId, Wanted>>,
+    /// Those of ours that the client has not answered.
+    asked: Mutex<HashSet<RequestId>>,
     leaving: Arc<AtomicBool>,
+    deaf: Arc<AtomicBool>,
     landed: Notify,
 }
 
@@ -28,16 +31,17 @@ pub(crate) struct Flights {
 pub(crate) struct Wanted {
     asked: Arc<AtomicBool>,
     leaving: Arc<AtomicBool>,
+    deaf: Arc<AtomicBool>,
 }
 
 impl Wanted {
     /// A work that nobody can cancel.
     pub(crate) fn always() -> Self {
-        Self::beside(&Arc::default())
+        Self::beside(&Arc::default(), &Arc::default())
     }
 
-    fn beside(leaving: &Arc<AtomicBool>) -> Self {
-        Self { asked: Arc::new(AtomicBool::new(true)), leaving: Arc::clone(leaving) }
+    fn beside(leaving: &Arc<AtomicBool>, deaf: &Arc<AtomicBool>) -> Self {
+        Self { asked: Arc::new(AtomicBool::new(true)), leaving: Arc::clone(leaving), deaf: Arc::clone(deaf) }
     }
 
     /// False once the client has cancelled the request.
@@ -48,6 +52,11 @@ impl Wanted {
     /// False also once this server was told to leave: what has not been signed then never will be.
     pub(crate) fn worth_beginning(&self) -> bool {
         self.still() && !self.leaving.load(Ordering::Acquire)
+    }
+
+    /// False once the client waits no more, or can say nothing more: then no answer of its own is worth waiting for.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.worth_beginning() && !self.deaf.load(Ordering::Acquire)
     }
 
     fn no_more(&self) {
@@ -61,7 +70,7 @@ impl Flights {
         match self.lock().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(free) => {
-                free.insert(Wanted::beside(&self.leaving));
+                free.insert(Wanted::beside(&self.leaving, &self.deaf));
                 true
             }
         }
@@ -79,9 +88,24 @@ impl Flights {
         self.leaving.store(true, Ordering::Release);
     }
 
+    /// Notes that nothing more is heard of the client.
+    pub(crate) fn deafen(&self) {
+        self.deaf.store(true, Ordering::Release);
+    }
+
+    /// Notes that the client was asked something.
+    pub(crate) fn ask(&self, id: &RequestId) {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
+    }
+
+    /// Notes an answer of the client's; false when it was asked nothing under this id, or has answered.
+    pub(crate) fn answered(&self, id: &RequestId) -> bool {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
+
     /// The flag that goes with the work of this request.
     pub(crate) fn wanted(&self, id: &RequestId) -> Wanted {
-        self.lock().get(id).cloned().unwrap_or_else(|| Wanted::beside(&self.leaving))
+        self.lock().get(id).cloned().unwrap_or_else(|| Wanted::beside(&self.leaving, &self.deaf))
     }
 
     /// Notes that a request is answered and frees its id; false when the client does not want the answer.

@@ -37,6 +37,7 @@ mod flights;
 mod strict_json;
 mod transport;
 
+mod person;
 mod server;
 
 pub use catalog::{ToolRow, tool_schemas, tool_table};

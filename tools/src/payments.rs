@@ -44,6 +44,13 @@ pub trait Payments: Send + Sync + 'static {
 
     /// Reads how the wallet stands. Changes nothing.
     fn status(&self) -> impl Future<Output = Standing> + Send;
+
+    /// The URL of the page where the operator decides about the purchase that waits under `approval`, where there is such a
+    /// page. It holds that id and no login, and looking at it decides nothing.
+    fn approval_page(&self, approval: &str) -> Option<String> {
+        let _nowhere = approval;
+        None
+    }
 }
 
 /// An answer, and what was noticed about the seller's terms on the way to it, whatever the answer is.

@@ -24,6 +24,7 @@ use crate::call::{self, Told};
 use crate::catalog::{self, Which};
 use crate::flights::{Flights, Wanted};
 use crate::payments::Payments;
+use crate::person::{Page, Shown};
 use crate::progress::{Progress, Stage};
 use crate::transport::{self, LAST_ANSWERS_WAIT, Shutdown, StrictTransport};
 use crate::untrusted::line;
@@ -293,10 +294,23 @@ impl<P: Payments> ServerHandler for Server<P> {
                 (progress, Some((token, listener)))
             }
         };
-        let (payments, places) = (Arc::clone(&self.payments), Arc::clone(&self.places));
         let arguments = request.arguments.unwrap_or_default();
-        let task = tokio::spawn(call::run(payments, which, arguments, progress, places));
-        let told = Self::accompany(task, which, stages, wanted, &context).await;
+        let run = |progress| {
+            let (payments, places) = (Arc::clone(&self.payments), Arc::clone(&self.places));
+            tokio::spawn(call::run(payments, which, arguments.clone(), progress, places))
+        };
+        let mut told = Self::accompany(run(progress), which, stages, wanted.clone(), &context).await;
+        if let Some(page) = Page::of(&told, &*self.payments, &context) {
+            if is_modern(&context) {
+                if request.input_responses.is_none() {
+                    return Ok(page.required(self.meta(&context)).into());
+                }
+            } else if page.shown(&context, &wanted).await == Shown::Answered {
+                // Whatever was answered: only the vault knows what the person decided.
+                let again = run(Progress::quiet(wanted.clone()));
+                told = Self::accompany(again, which, None, wanted, &context).await;
+            }
+        }
         tracing::info!(tool = which.name(), code = told.code, ms = started.elapsed().as_millis(), "call answered");
         let mut result = if told.is_error {
             CallToolResult::structured_error(told.answer)

@@ -153,7 +153,9 @@ impl<R: AsyncRead + Send + Unpin + 'static> StrictTransport<R> {
             ),
             Envelope::Invalid(id, error) => self.refuse(id, error),
             Envelope::Cancel(id) => self.flights.cancel(&id),
-            Envelope::Nothing => {}
+            // Nobody answers what was not asked, nor twice.
+            Envelope::Response(id, message) if self.flights.answered(&id) => return Some(*message),
+            Envelope::Response(..) | Envelope::Nothing => {}
         }
         None
     }
@@ -175,6 +177,9 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for StrictTran
         let flights = Arc::clone(&self.flights);
         let ended = self.ended.subscribe();
         async move {
+            if let JsonRpcMessage::Request(request) = &item {
+                flights.ask(&request.id);
+            }
             let id = match &item {
                 JsonRpcMessage::Response(response) => Some(response.id.clone()),
                 JsonRpcMessage::Error(error) => error.id.clone(),
@@ -218,6 +223,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for StrictTran
                 }
                 Input::End(ended) => {
                     tracing::info!(?ended, "no more input is taken");
+                    self.flights.deafen();
                     if ended != Ended::InputClosed {
                         self.flights.leave();
                     }

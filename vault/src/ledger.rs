@@ -62,6 +62,7 @@ mod rotation;
 
 mod latch;
 mod mark;
+mod news;
 mod writer;
 
 mod anew;
@@ -166,7 +167,9 @@ impl Ledger {
             purse: purse::Purse::default(),
             shares: share::Shares::default(),
             server,
+            news: news::News::default(),
         });
+        shared.news.tell(found.head.seq);
         let mut mark = mark::Mark::open(&place.file, found.ledger_id.clone());
         if let Some(reason) = mark.hold(&conn, &found.head)? {
             shared.latch.shut(reason.to_owned());

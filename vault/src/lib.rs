@@ -38,6 +38,8 @@ mod wallet;
 mod sealed;
 
 pub mod chain;
+pub mod notify;
+pub mod outside;
 pub mod share;
 
 mod agent;

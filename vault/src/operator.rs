@@ -1,6 +1,7 @@
 //! The conversation with a human at a terminal. Must never widen a right without the operator's passphrase.
 
 mod keys;
+mod next;
 mod secrets;
 
 use crate::guarded;
@@ -11,7 +12,7 @@ use crate::protocol::{
     SessionView, WhichRules,
 };
 use crate::rules_file::{self, RulesFile};
-use crate::server::{Conversation, Then};
+use crate::server::{Conversation, Peer, Then};
 use crate::status::{Needs, next_step};
 use crate::trouble::{Trouble, trouble};
 use crate::vault::{Ended, Vault};
@@ -32,6 +33,7 @@ const PAGE_MAX_BYTES: usize = 512 * 1024;
 #[derive(Debug)]
 pub(crate) struct OperatorConversation {
     vault: Arc<Vault>,
+    peer: Peer,
     greeted: bool,
 }
 
@@ -58,8 +60,8 @@ impl From<UnlockFault> for Trouble {
 }
 
 impl OperatorConversation {
-    pub(crate) const fn new(vault: Arc<Vault>) -> Self {
-        Self { vault, greeted: false }
+    pub(crate) const fn new(vault: Arc<Vault>, peer: Peer) -> Self {
+        Self { vault, peer, greeted: false }
     }
 
     fn hello(&mut self, protocol: u16) -> Result<OperatorReply, Trouble> {
@@ -360,6 +362,7 @@ impl OperatorConversation {
             OperatorAsk::Thaw { passphrase } => self.thaw(self.prove(&passphrase)?),
             OperatorAsk::Status => self.status(),
             OperatorAsk::Log { limit, after } => self.log(limit, after),
+            OperatorAsk::Next { after } => self.next(after),
             OperatorAsk::Payment { id } => self.payment(&id),
             OperatorAsk::Payments { limit, after } => self.payments(limit, after.as_ref()),
             OperatorAsk::Against { session, errand, asked } => {
@@ -378,6 +381,7 @@ impl OperatorConversation {
             OperatorAsk::SecretSet { name, value, passphrase } => self.set_secret(name, value, &passphrase),
             OperatorAsk::SecretList => self.list_secrets(),
             OperatorAsk::SecretRemove { name, passphrase } => self.remove_secret(&name, &passphrase),
+            OperatorAsk::MetricsToken { shown } => self.metrics_token(&shown),
             OperatorAsk::Reconcile => self.reconcile(),
             OperatorAsk::SweepPlan { account, asset } => self.plan_sweep(account, asset),
             OperatorAsk::Sweep { account, to, asset, amount, minutes, passphrase } => {
@@ -399,7 +403,9 @@ impl Conversation for OperatorConversation {
     type Reply = OperatorReply;
 
     fn answer(&mut self, ask: OperatorAsk) -> (OperatorReply, Then) {
-        self.vault.touch();
+        if !matches!(ask, OperatorAsk::Next { .. } | OperatorAsk::MetricsToken { .. }) {
+            self.vault.touch();
+        }
         let answered = self.do_it(ask);
         let then = if self.greeted { Then::GoOn } else { Then::Close };
         match answered {

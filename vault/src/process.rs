@@ -1,7 +1,7 @@
 //! One vault from start to end: lock, checks, sockets, sweeping, leaving. Must never serve before every check passed.
 
 use crate::agent::AgentConversation;
-use crate::chain::{self, Chains, Watch};
+use crate::chain::{self, Watch};
 use crate::clock::{MachineTime, TimeSource};
 use crate::confine::{self, Plan};
 use crate::failpoint;
@@ -12,7 +12,9 @@ use crate::keyring;
 use crate::keystore::{Keystore, KeystoreFault};
 use crate::ledger::{Brake, Event, EventKind, Inspector, Ledger, LedgerFault, LedgerPlace, Looked, When};
 use crate::ledger_place::{self, PlaceFault};
+use crate::notify::{self, Courier};
 use crate::operator::OperatorConversation;
+use crate::outside::Outside;
 use crate::passphrase::{Gatekeeper, PassphraseFault};
 use crate::profile::{Profile, ProfileFault};
 use crate::rules_file::{self, RulesFault};
@@ -95,15 +97,15 @@ pub enum StartFault {
     },
 }
 
-/// Runs a vault in this process until a signal, the operator or idleness ends it. What chains show is asked by way of
-/// `chains`.
+/// Runs a vault in this process until a signal, the operator or idleness ends it. Chains and the webhook are reached by way
+/// of `outside`.
 ///
 /// Ready is told by the agent socket accepting; by then the others do too.
 ///
 /// # Errors
 ///
 /// [`StartFault`] before anything is served.
-pub fn run(profile: &Profile, options: Options, chains: Arc<dyn Chains>) -> Result<Ended, StartFault> {
+pub fn run(profile: &Profile, options: Options, outside: impl Into<Outside>) -> Result<Ended, StartFault> {
     secrets::refuse_wallet_variables()?;
     secrets::forbid_core_dumps()?;
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
@@ -113,7 +115,7 @@ pub fn run(profile: &Profile, options: Options, chains: Arc<dyn Chains>) -> Resu
     profile.check_vault()?;
     let layers = confine::confine(&Plan::vault(profile).map_err(ProfileFault::from)?);
     let signals = listen_for_signals()?;
-    let running = start(profile, options.idle_exit, Box::new(MachineTime), chains)?;
+    let running = start(profile, options.idle_exit, Box::new(MachineTime), outside)?;
     tracing::info!("confined: {}", confine::told(&layers));
     let both = profile.hardened().map(Hardened::both).unwrap_or_default();
     if !both.is_empty() {
@@ -136,8 +138,9 @@ pub fn start(
     profile: &Profile,
     idle_exit: Option<Duration>,
     time: Box<dyn TimeSource>,
-    chains: Arc<dyn Chains>,
+    outside: impl Into<Outside>,
 ) -> Result<Running, StartFault> {
+    let Outside { chains, courier } = outside.into();
     sign::self_test()?;
     profile.check_vault()?;
     failpoint::arm(&profile.failpoint(), profile.setting());
@@ -153,8 +156,8 @@ pub fn start(
     let heard_by_agents = socket::bind(&agent_sock, &for_agents)?;
     let system = |doing| move |source| StartFault::System { doing, source };
     let (to_operators, to_glues, to_agents) = (Arc::clone(&vault), Arc::clone(&vault), Arc::clone(&vault));
-    let operators = Door::open(heard_by_operators, &operator_sock, for_operators, OPERATORS_MAX, move |_peer| {
-        OperatorConversation::new(Arc::clone(&to_operators))
+    let operators = Door::open(heard_by_operators, &operator_sock, for_operators, OPERATORS_MAX, move |peer| {
+        OperatorConversation::new(Arc::clone(&to_operators), peer)
     })
     .map_err(system("start a thread for the operator socket"))?;
     let glues = Door::open(heard_by_glues, &glue_sock, for_glues, GLUES_MAX, move |peer| {
@@ -180,14 +183,21 @@ pub fn start(
         .name("shares".to_owned())
         .spawn(move || share::beat(&kept))
         .map_err(system("start a thread for the shares"))?;
+    let (told, by) = (Arc::clone(&vault), Arc::clone(&courier));
+    let teller = thread::Builder::new()
+        .name("notify".to_owned())
+        .spawn(move || notify::run(&told, &*by))
+        .map_err(system("start a thread for the webhook"))?;
     let auditor = unchecked.map(|unchecked| Auditor::start(&vault, unchecked)).transpose()?;
-    Ok(Running { vault, agents, glues, operators, workers: vec![sweeper, watcher, beater], auditor })
+    let workers = vec![sweeper, watcher, beater, teller];
+    Ok(Running { vault, courier, agents, glues, operators, workers, auditor })
 }
 
 /// A vault that serves. Dropping it ends it in order.
 #[derive(Debug)]
 pub struct Running {
     vault: Arc<Vault>,
+    courier: Arc<dyn Courier>,
     agents: Door,
     glues: Door,
     operators: Door,
@@ -214,6 +224,7 @@ impl Running {
         }
         self.vault.end(Ended::Asked);
         self.vault.watch.hang_up();
+        self.courier.hang_up();
         drop(self.auditor.take());
         self.agents.close();
         self.glues.close();

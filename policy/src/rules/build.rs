@@ -12,7 +12,7 @@ use super::content::{Keeping, body_cap_of, fields_of};
 use super::draft::{Ceilings, Draft, HostDraft, PayeeDraft, PaymentDraft, SandboxDraft, Setting};
 use super::hosts::{HostRule, Hosts, Paths};
 use super::limits::{check_tags_of_limits, limits_of, opening_of, zones_of};
-use super::{AllowedAsset, Breaker, Caution, Network, Recipients, RuleFault, Rules, secrets};
+use super::{AllowedAsset, Breaker, Caution, Metrics, Network, Recipients, RuleFault, Rules, secrets};
 use crate::address_class::{AddressClass, classify};
 use crate::asset::{Asset, AssetTable};
 use crate::chain::{Address, AssetId, ChainId};
@@ -59,7 +59,8 @@ impl Rules {
     ///
     /// The first [`RuleFault`] found; fixing it may uncover another.
     pub fn new(draft: Draft, setting: Setting) -> Result<Self, RuleFault> {
-        let Draft { ledger, payment, limits, hosts, payees, assets, chains, network, shares, sandbox } = draft;
+        let Draft { ledger, payment, limits, hosts, payees, assets, chains, network, shares, notify, metrics, sandbox } =
+            draft;
         if ledger.is_some() && shares.is_some() {
             return Err(RuleFault::SharesOfOne);
         }
@@ -111,10 +112,13 @@ impl Rules {
             chains_asked,
             network: Network::new(network)?,
             shares: shares.map(|shares| shares.center),
+            notify: notify.map(Into::into),
+            metrics: metrics.map(Metrics::new).transpose()?,
             loopback,
             ca_file,
         };
         rules.check_endpoints()?;
+        rules.check_webhook()?;
         rules.hosts = match (payment.allow_any_host, hosts.is_empty()) {
             (true, true) => Hosts::Any(Box::new(rules.rule_for_any_host(general, no_recurring_s))),
             (true, false) => return Err(RuleFault::Hosts),

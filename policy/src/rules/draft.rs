@@ -9,6 +9,8 @@ use core::net::IpAddr;
 
 pub use super::chains::RpcUrl;
 pub use super::ledger::LedgerAddress;
+pub use super::metrics::MetricsDraft;
+pub use super::notify::NotifyDraft;
 use crate::address_block::AddressBlock;
 use crate::asset::Asset;
 use crate::calendar::Zone;
@@ -65,6 +67,12 @@ pub struct Draft {
     /// `[shares]`
     #[serde(default)]
     pub shares: Option<SharesDraft>,
+    /// `[notify]`
+    #[serde(default)]
+    pub notify: Option<NotifyDraft>,
+    /// `[metrics]`
+    #[serde(default)]
+    pub metrics: Option<MetricsDraft>,
     /// `[sandbox]`
     #[serde(default)]
     pub sandbox: Option<SandboxDraft>,

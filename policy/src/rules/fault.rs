@@ -65,6 +65,17 @@ pub enum RuleFault {
         "[shares] is for vaults with ledgers of their own, and `ledger` names one that they share; remove one of them"
     )]
     SharesOfOne,
+    /// Metrics that nobody can see.
+    #[error(
+        "[metrics] needs `listen`, where they are read, or `otlp`, where they are sent; name one, or remove [metrics]"
+    )]
+    MetricsNowhere,
+    /// A port that anybody of the machine could read, or a token for a socket that is its owner's alone.
+    #[error("[metrics] needs a `token` where `listen` is a port, and only there; add it or remove it")]
+    MetricsToken,
+    /// A collector elsewhere.
+    #[error("`otlp` of [metrics] is `{0}`; it is plain http to a loopback address, such as `http://127.0.0.1:4318`")]
+    MetricsCollector(Origin),
     /// A secret for a proxy that there is not.
     #[error("`proxy_secret` of [network] is for a `proxy`; name one, or remove it")]
     IdleProxySecret,

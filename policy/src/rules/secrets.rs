@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::build::check_twice;
 use super::draft::HostDraft;
-use super::{RuleFault, Rules};
+use super::{Metrics, RuleFault, Rules};
 use crate::secret::{SecretHeader, SecretName};
 use crate::site::Scheme;
 
@@ -30,7 +30,8 @@ pub(super) fn headers_of(host: &HostDraft) -> Result<Vec<SecretHeader>, RuleFaul
 }
 
 impl Rules {
-    /// Every secret that the rules name, and what each is for: a host entry with its header, or the proxy.
+    /// Every secret that the rules name, and what each is for: a host entry with its header, the proxy, the
+    /// webhook or the metrics.
     #[must_use]
     pub fn secret_uses(&self) -> BTreeMap<&SecretName, Vec<String>> {
         let mut uses: BTreeMap<&SecretName, Vec<String>> = BTreeMap::new();
@@ -42,6 +43,12 @@ impl Rules {
         }
         if let Some(secret) = self.network().proxy_secret() {
             uses.entry(secret).or_default().push("the proxy".into());
+        }
+        if let Some(webhook) = self.notify() {
+            uses.entry(webhook.secret()).or_default().push("the webhook's signature".into());
+        }
+        if let Some(token) = self.metrics().and_then(Metrics::token) {
+            uses.entry(token).or_default().push("whoever reads metrics".into());
         }
         uses
     }

@@ -64,6 +64,8 @@ pub(crate) fn draft() -> Draft {
         chains: Vec::new(),
         network: NetworkDraft::default(),
         shares: None,
+        notify: None,
+        metrics: None,
         sandbox: None,
     }
 }

@@ -23,6 +23,7 @@ mod paths;
 mod pinned;
 mod proofs;
 mod refusal_rows;
+mod routes;
 mod rule_faults;
 mod second_gate;
 mod secrets;

@@ -8,7 +8,7 @@ const USDC: &str = "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913
 const TEST_USDC: &str = "eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e";
 
 /// A complete file; `payment` replaces or adds lines of `[payment]`, `rest` comes after.
-fn file(payment: &[(&str, &str)], rest: &str) -> String {
+pub(crate) fn file(payment: &[(&str, &str)], rest: &str) -> String {
     let mut lines = vec![
         ("max_per_payment", "\"0.05 USD\"".to_owned()),
         ("schemes", "[\"exact\"]".to_owned()),
@@ -29,13 +29,13 @@ fn fault(payment: &[(&str, &str)], rest: &str) -> String {
 }
 
 /// Asserts that the rules are refused with a sentence that contains `part`.
-fn refused(payment: &[(&str, &str)], rest: &str, part: &str) {
+pub(crate) fn refused(payment: &[(&str, &str)], rest: &str, part: &str) {
     let fault = fault(payment, rest);
     assert!(fault.contains(part), "{fault}");
 }
 
 /// Asserts that the rules are refused by a rule fault: one sentence that contains `part`.
-fn contradiction(payment: &[(&str, &str)], rest: &str, part: &str) {
+pub(crate) fn contradiction(payment: &[(&str, &str)], rest: &str, part: &str) {
     let fault = fault(payment, rest);
     assert!(fault.contains(part) && !fault.contains('\n') && !fault.ends_with('.'), "{fault}");
 }

@@ -28,8 +28,14 @@ pub(super) fn missing(read: &Reading<'_>, profile: &Profile) -> Vec<Told> {
 /// Where the rules name it first.
 fn place(read: &Reading<'_>, name: &SecretName) -> Place {
     let names_it = |headers: &[SecretHeader]| headers.iter().any(|header| header.secret() == name);
-    match read.draft.hosts.iter().position(|host| names_it(&host.secret_headers)) {
-        Some(row) => read.lines.place(Table::Host(row), "secret_headers"),
-        None => read.lines.place(Table::Network, "proxy_secret"),
+    if let Some(row) = read.draft.hosts.iter().position(|host| names_it(&host.secret_headers)) {
+        return read.lines.place(Table::Host(row), "secret_headers");
+    }
+    if read.draft.network.proxy_secret.as_ref() == Some(name) {
+        return read.lines.place(Table::Network, "proxy_secret");
+    }
+    match &read.draft.notify {
+        Some(notify) if notify.secret == *name => read.lines.place(Table::Notify, "secret"),
+        _ => read.lines.place(Table::Metrics, "token"),
     }
 }

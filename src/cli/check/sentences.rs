@@ -9,7 +9,7 @@ use bursar_policy::rules::{LedgerProof, MandateNeed, OnSecurityRefusal};
 use bursar_policy::{ContentMode, Limit, Method, Money, Setting, Tag};
 use bursar_vault::rules_file::Table;
 
-use super::{Reading, Told, caution, chains};
+use super::{Reading, Told, caution, chains, routes};
 
 /// What the rules say.
 pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
@@ -33,6 +33,7 @@ pub(super) fn of(read: &Reading<'_>) -> Vec<Told> {
     sellers(read, &mut told);
     network(read, &mut told);
     chains::of(read, &mut told);
+    routes::of(read, &mut told);
     if let (Some(sandbox), Setting::Sandbox) = (&read.draft.sandbox, read.rules.setting()) {
         for (name, address) in &sandbox.hosts {
             let says = format!("`{name}` is on this machine, at {address}");

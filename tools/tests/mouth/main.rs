@@ -18,6 +18,7 @@ mod eras;
 mod lifecycle;
 mod logs;
 mod notes;
+mod person;
 mod seller_text;
 mod wire;
 

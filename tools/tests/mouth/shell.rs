@@ -1,7 +1,7 @@
 //! A shell that is made up: what it answers stands in the path of the URL.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
 use bursar_policy::{Address, ChainId, Digest, Handle, Method, PageOpening, Refusal, Scope, Window};
@@ -22,6 +22,10 @@ pub(crate) struct Shell {
     pub(crate) words: Mutex<String>,
     pub(crate) standing: Mutex<Standing>,
     pub(crate) refusals: Mutex<Vec<Refusal>>,
+    /// Where the operator's console shows what waits, up to the id.
+    pub(crate) page: Mutex<Option<String>>,
+    /// Whether the operator said yes to what waits.
+    pub(crate) decided: AtomicBool,
     let_go: watch::Sender<bool>,
 }
 
@@ -35,6 +39,8 @@ impl Shell {
             words: Mutex::new("hello".to_owned()),
             standing: Mutex::new(Standing::Known(Box::new(books()))),
             refusals: Mutex::new(Vec::new()),
+            page: Mutex::new(None),
+            decided: AtomicBool::new(false),
             let_go: watch::Sender::new(false),
         })
     }
@@ -126,9 +132,10 @@ impl Shell {
             "/scripted" => Purchase::Refused { refusals: self.refusals.lock().unwrap().clone() },
             "/refused" => Purchase::Refused { refusals: vec![Refusal::NoOffers] },
             "/locked" => Purchase::Refused { refusals: vec![Refusal::WalletLocked] },
-            "/approval" => {
+            "/approval" if !self.decided.load(Ordering::SeqCst) => {
                 Purchase::NeedsApproval { approval: ApprovalId::from_random([3; 16]), expires_s: 1_796_000_000 }
             }
+            "/approval" => Purchase::Paid { receipt: receipt(), content: content("json", Shown::Withheld) },
             "/failed" => Purchase::Failed(Reason::new("dns_failure", "the name of the seller can not be found")),
             "/panic" => panic!("a fault of the shell"),
             other => panic!("the shell has no answer for {other}"),
@@ -137,6 +144,10 @@ impl Shell {
 }
 
 impl Payments for Shell {
+    fn approval_page(&self, approval: &str) -> Option<String> {
+        self.page.lock().unwrap().as_ref().map(|page| format!("{page}{approval}"))
+    }
+
     async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Noticed<Purchase> {
         let held = errand.site.path() == "/held";
         self.asked.lock().unwrap().push((errand.clone(), body));

@@ -101,6 +101,19 @@ impl Ledger {
         })
     }
 
+    /// The question `id`, wherever it stands; `None` where nothing was asked under it.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the ledger.
+    pub fn approval(&self, id: &ApprovalId) -> Result<Option<ApprovalView>, LedgerFault> {
+        let id = id.clone();
+        self.writer.ask(move |tx| {
+            let found = tx.conn.first(BY_ID, bound![id.as_str()], read)?;
+            Ok(Answer::AtOnce(found.map(|row| row.view(tx.conn)).transpose()?))
+        })
+    }
+
     /// A person's yes to the question `id`, whose terms were shown under `binding`. It holds for `life_s` seconds, for
     /// one payment, and no longer than the session. The caller has checked the passphrase.
     ///

@@ -23,6 +23,7 @@ use super::events::{self, Event};
 use super::fault::LedgerFault;
 use super::latch::Latch;
 use super::mark::Mark;
+use super::news::News;
 use super::open::{self, LedgerPlace};
 use super::postgres::ServerTime;
 use super::purse::Purse;
@@ -75,6 +76,8 @@ pub(super) struct Shared {
     pub(super) shares: Shares,
     /// The clock of the server that the ledger is on, where that is the ledger's.
     pub(super) server: Option<Arc<ServerTime>>,
+    /// How far the log has come.
+    pub(super) news: News,
 }
 
 /// The writer's front: gives it work from any thread.

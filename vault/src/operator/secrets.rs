@@ -6,7 +6,9 @@ use crate::protocol::{OperatorReply, Passphrase, SecretList, SecretValue, Secret
 use crate::secret_store::{Before, StoreFault};
 use crate::trouble::{Trouble, trouble};
 use bursar_policy::SecretName;
+use bursar_policy::rules::Metrics;
 use std::collections::BTreeSet;
+use subtle::ConstantTimeEq;
 
 impl From<StoreFault> for Trouble {
     fn from(fault: StoreFault) -> Self {
@@ -50,6 +52,23 @@ impl OperatorConversation {
                 Ok(OperatorReply::Done)
             }
         }
+    }
+
+    /// Whether `shown` is the secret that readers of metrics have to show, compared in the same time whatever it is.
+    pub(super) fn metrics_token(&self, shown: &SecretValue) -> Result<OperatorReply, Trouble> {
+        let rules = self.vault.rules();
+        let Some(name) = rules.rules.metrics().and_then(Metrics::token) else {
+            return Err(trouble("secret_unknown", "the rules in force name no `token` of [metrics]"));
+        };
+        let Some(key) = self.vault.wallet.key() else {
+            return Err(trouble("wallet_locked", "secrets can be read only while the wallet is unlocked"));
+        };
+        let kept = self.vault.secrets.open(&key)?;
+        let is_it = kept.get(name).map(|kept| kept.value.expose().as_bytes().ct_eq(shown.expose().as_bytes()));
+        if is_it.is_some_and(bool::from) {
+            return Ok(OperatorReply::Done);
+        }
+        Err(trouble("token_wrong", "that is not the token of [metrics]; show the secret that the rules name"))
     }
 
     /// The names in the file, and what the rules in force want of them. While the wallet is unlocked the file has to open

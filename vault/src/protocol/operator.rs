@@ -72,6 +72,12 @@ pub enum OperatorAsk {
         /// Only entries with a higher sequence number; absent means the newest `limit`.
         after: Option<u64>,
     },
+    /// Waits for events after this one, about 20 seconds at most, and reads them, oldest first; none where there were none.
+    /// A vault that would end for idleness does not stay for it.
+    Next {
+        /// The sequence number of the last event that is known.
+        after: u64,
+    },
     /// Everything about one payment.
     Payment {
         /// Its id.
@@ -160,6 +166,11 @@ pub enum OperatorAsk {
         /// The operator's passphrase.
         passphrase: Passphrase,
     },
+    /// Asks whether this is the secret that `token` of `[metrics]` names; `Done` when it is. The secret itself is told nobody.
+    MetricsToken {
+        /// What a reader of metrics showed.
+        shown: SecretValue,
+    },
     /// Asks every chain of the rules now what it shows of the payments that are not proved. Gives an agent nothing.
     Reconcile,
     /// Asks what there is to move out of an account. Moves nothing.
@@ -232,7 +243,7 @@ pub enum OperatorReply {
     Sessions(Vec<SessionView>),
     /// To `Status`.
     Status(Box<OperatorStatus>),
-    /// To `Log`.
+    /// To `Log` and `Next`.
     Log(Vec<LogEntry>),
     /// To `Payment`.
     Payment(Box<PaymentDetail>),

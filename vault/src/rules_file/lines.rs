@@ -23,6 +23,10 @@ pub enum Table {
     Payment,
     /// `[network]`
     Network,
+    /// `[notify]`
+    Notify,
+    /// `[metrics]`
+    Metrics,
     /// `[sandbox]`
     Sandbox,
     /// One `[[limit]]`
@@ -60,6 +64,8 @@ impl Table {
         match self {
             Self::Payment => "payment",
             Self::Network => "network",
+            Self::Notify => "notify",
+            Self::Metrics => "metrics",
             Self::Sandbox => "sandbox",
             Self::Limit(_) => "limit",
             Self::Host(_) => "host",
@@ -71,7 +77,7 @@ impl Table {
 
     const fn row(self) -> Option<usize> {
         match self {
-            Self::Payment | Self::Network | Self::Sandbox => None,
+            Self::Payment | Self::Network | Self::Notify | Self::Metrics | Self::Sandbox => None,
             Self::Limit(row) | Self::Host(row) | Self::Payee(row) | Self::Asset(row) | Self::Chain(row) => Some(row),
         }
     }
@@ -188,6 +194,8 @@ impl<'t> Lines<'t> {
             }
             Fault::Proxy(_) => self.place(Table::Network, "proxy").line,
             Fault::IdleProxySecret => self.place(Table::Network, "proxy_secret").line,
+            Fault::MetricsNowhere | Fault::MetricsToken => self.header("metrics"),
+            Fault::MetricsCollector(_) => self.place(Table::Metrics, "otlp").line,
             Fault::SharesOfOne => self.header("shares"),
             Fault::ExtraCaFile(_) => self.place(Table::Network, "extra_ca").line,
             Fault::IdleChain(chain) => self.chain(chain, "network"),
@@ -295,7 +303,7 @@ impl<'t> Lines<'t> {
             let number = |written: &DeValue<'_>| written.as_integer().is_some_and(|number| number.as_str() == value);
             written.is_some_and(|written| written.as_str() == Some(value) || number(written))
         };
-        let table = core::iter::once(Table::Payment).chain(hosts).chain(chains).find(is_it)?;
+        let table = [Table::Payment, Table::Metrics].into_iter().chain(hosts).chain(chains).find(is_it)?;
         self.place(table, key).line
     }
 

@@ -308,6 +308,7 @@ impl Engine {
             Ok(head) => {
                 if let Some(head) = head {
                     self.shared.latch.mark_written();
+                    self.shared.news.tell(head.seq);
                     let by = self.on_disk_by();
                     match conn.is_shared() {
                         false => self.unsynced = Some(Unsynced { by, head }),
@@ -371,8 +372,9 @@ impl Engine {
         // Best effort: the latch in memory holds whatever the disk says.
         let written = self.begin().and_then(|()| match &self.conn {
             Some(conn) => {
-                seal(conn, &self.shared)?;
+                let head = seal(conn, &self.shared)?;
                 conn.commit()?;
+                self.shared.news.tell(head.seq);
                 self.journal.sync(conn)
             }
             None => Ok(()),
@@ -419,6 +421,7 @@ impl Engine {
         transaction.commit()?;
         self.journal.sync(conn)?;
         self.mark.accept(&head);
+        self.shared.news.tell(head.seq);
         self.shared.latch.open();
         Ok(())
     }

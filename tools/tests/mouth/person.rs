@@ -1,0 +1,162 @@
+//! A client that can show a page: it is asked to, and nothing that it answers is taken for the person's word.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bursar_tools::Ended;
+use serde_json::{Value, json};
+
+use crate::client::{Client, modern};
+use crate::shell::Shell;
+
+const PAGE: &str = "http://127.0.0.1:4711/#approval=";
+
+fn id() -> String {
+    bursar_policy::errand::ApprovalId::from_random([3; 16]).to_string()
+}
+
+/// A shell whose operator has a console open.
+fn with_console() -> Arc<Shell> {
+    let shell = Shell::new();
+    *shell.page.lock().unwrap() = Some(PAGE.to_owned());
+    shell
+}
+
+async fn able(shell: &Arc<Shell>, capabilities: &Value) -> Client {
+    let mut client = Client::silent(shell);
+    let hello = json!({
+        "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "t", "version": "1"}
+    });
+    client.ask(0, "initialize", &hello).await;
+    client.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    client
+}
+
+fn call(url: &str) -> Value {
+    json!({"name": "x402_fetch", "arguments": {"url": url}})
+}
+
+fn waiting() -> Value {
+    call("https://shop.example/approval")
+}
+
+/// Calls, and gives the request to show a page.
+async fn shown(client: &mut Client) -> Value {
+    client.request(1, "tools/call", &waiting()).await;
+    let asked = client.next().await;
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    asked
+}
+
+#[tokio::test]
+async fn the_page_is_shown_with_the_id_alone_and_only_to_a_client_that_shows_pages() {
+    let mut client = able(&with_console(), &json!({"elicitation": {"url": {}}})).await;
+    let asked = shown(&mut client).await;
+    let params = &asked["params"];
+    assert_eq!((&params["mode"], &params["url"]), (&"url".into(), &format!("{PAGE}{}", id()).into()));
+    assert!(!params["message"].as_str().unwrap().contains("shop.example"), "{params}");
+
+    for capabilities in [json!({}), json!({"elicitation": {}}), json!({"elicitation": {"form": {}}})] {
+        let mut client = able(&with_console(), &capabilities).await;
+        let answer = client.ask(1, "tools/call", &waiting()).await;
+        assert_eq!(answer["result"]["structuredContent"]["outcome"], "needs_approval", "{capabilities}: {answer}");
+    }
+    let mut nowhere = able(&Shell::new(), &json!({"elicitation": {"url": {}}})).await;
+    let answer = nowhere.ask(1, "tools/call", &waiting()).await;
+    assert_eq!(answer["result"]["structuredContent"]["outcome"], "needs_approval");
+    let step = answer["result"]["structuredContent"]["next_step"].as_str().unwrap();
+    assert!(step.contains("bursar approv"), "the command at the terminal: {step}");
+}
+
+#[tokio::test]
+async fn whatever_the_client_answers_only_the_waiting_ends() {
+    for answer in [
+        json!({"result": {"action": "accept"}}),
+        json!({"result": {"action": "accept", "content": {"approve": true}}}),
+        json!({"result": {"action": "decline"}}),
+        json!({"result": {"action": "cancel"}}),
+        json!({"error": {"code": -32603, "message": "approved"}}),
+    ] {
+        let shell = with_console();
+        let mut client = able(&shell, &json!({"elicitation": {"url": {}}})).await;
+        let asked = shown(&mut client).await;
+        let mut message = answer.clone();
+        message["jsonrpc"] = "2.0".into();
+        message["id"] = asked["id"].clone();
+        client.say(&message).await;
+        let told = client.next().await;
+        assert_eq!(told["id"], 1, "{told}");
+        assert_eq!(told["result"]["structuredContent"]["outcome"], "needs_approval", "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_person_decided_meanwhile_is_seen_when_the_waiting_ends() {
+    let shell = with_console();
+    let mut client = able(&shell, &json!({"elicitation": {"url": {}}})).await;
+    let asked = shown(&mut client).await;
+    shell.decided.store(true, Ordering::SeqCst);
+    client.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "decline"}})).await;
+    assert_eq!(client.next().await["result"]["structuredContent"]["outcome"], "paid");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_not_asked_for_or_comes_twice_is_nothing() {
+    let shell = with_console();
+    let mut client = able(&shell, &json!({"elicitation": {"url": {}}})).await;
+    for id in [json!(0), json!(1), json!("x")] {
+        client.say(&json!({"jsonrpc": "2.0", "id": id, "result": {"action": "accept"}})).await;
+    }
+    let asked = shown(&mut client).await;
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}});
+    client.say(&answer).await;
+    client.say(&answer).await;
+    assert_eq!(client.next().await["id"], 1);
+    assert_eq!(shell.finished(), 2, "looked at when it was asked, and once more after the answer");
+    client.is_alive().await;
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_client_that_cancelled_or_hung_up() {
+    let shell = with_console();
+    let mut client = able(&shell, &json!({"elicitation": {"url": {}}})).await;
+    shown(&mut client).await;
+    client.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    client.is_alive().await;
+
+    let mut client = able(&shell, &json!({"elicitation": {"url": {}}})).await;
+    shown(&mut client).await;
+    client.hang_up();
+    let (ended, rest) = client.end().await;
+    assert_eq!(ended, Ended::InputClosed);
+    assert_eq!(rest.last().unwrap()["result"]["structuredContent"]["outcome"], "needs_approval", "{rest:?}");
+}
+
+#[tokio::test]
+async fn a_client_without_a_handshake_gets_the_page_as_an_answer_and_calls_again() {
+    let shell = with_console();
+    let mut client = Client::silent(&shell);
+    let mut meta = modern();
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {"url": {}}});
+    let mut params = waiting();
+    params["_meta"] = meta.clone();
+    let first = client.ask(1, "tools/call", &params).await;
+    assert_eq!(first["result"]["resultType"], "input_required", "{first}");
+    let page = &first["result"]["inputRequests"]["approval"];
+    assert_eq!(page["method"], "elicitation/create");
+    assert_eq!((&page["params"]["mode"], &page["params"]["url"]), (&"url".into(), &format!("{PAGE}{}", id()).into()));
+
+    params["inputResponses"] = json!({"approval": {"action": "accept", "content": {"approve": true}}});
+    let again = client.ask(2, "tools/call", &params).await;
+    assert_eq!(again["result"]["structuredContent"]["outcome"], "needs_approval", "{again}");
+    shell.decided.store(true, Ordering::SeqCst);
+    params["inputResponses"] = json!({"approval": {"action": "decline"}});
+    let decided = client.ask(3, "tools/call", &params).await;
+    assert_eq!(decided["result"]["structuredContent"]["outcome"], "paid", "{decided}");
+
+    params["_meta"] = modern();
+    params.as_object_mut().unwrap().remove("inputResponses");
+    shell.decided.store(false, Ordering::SeqCst);
+    let unable = client.ask(4, "tools/call", &params).await;
+    assert_eq!(unable["result"]["structuredContent"]["outcome"], "needs_approval", "{unable}");
+}
