@@ -3,12 +3,14 @@
 //! in `bursar_tools`.
 
 pub mod browser;
+pub mod console;
 pub mod flow;
 
 mod authorities;
 mod chain;
 mod clock;
 pub mod content;
+mod terms_shown;
 pub mod net;
 pub mod wallet;
 pub mod wire;

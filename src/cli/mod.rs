@@ -16,6 +16,7 @@ mod check;
 mod claim;
 mod completions;
 mod connect;
+mod console;
 mod content;
 #[cfg(feature = "demo")]
 mod demo;
@@ -90,6 +91,8 @@ enum Command {
     Session(session::Session),
     /// Show budgets, what is unresolved, and the next step for you
     Status(status::Status),
+    // Said by the command itself, whose help has more than one paragraph.
+    Console(console::ConsoleCommand),
     /// List the purchases that wait for you, and those you decided about
     Approvals(approval::Approvals),
     /// Allow one purchase that waits for you. Shows its terms, and needs your passphrase
@@ -219,6 +222,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Lock(command) => command.run(profile),
         Command::Session(command) => command.run(profile),
         Command::Status(command) => command.run(profile),
+        Command::Console(command) => command.run(profile),
         Command::Approvals(command) => command.run(profile),
         Command::Approve(command) => command.run(profile),
         Command::Deny(command) => command.run(profile),
