@@ -10,8 +10,8 @@ mod authorities;
 mod chain;
 mod clock;
 pub mod content;
-mod terms_shown;
 pub mod net;
+mod terms_shown;
 pub mod wallet;
 pub mod wire;
 

@@ -45,7 +45,9 @@ async fn serve(console: Console) -> Result<Exit, Stop> {
     let codes = console.codes();
     table::say(&format!("Your console: {}\n", console.address()))?;
     show_code(&codes)?;
-    table::say("\nThe address alone lets nobody in. Enter shows a fresh code, Ctrl-C ends the console and every login.")?;
+    table::say(
+        "\nThe address alone lets nobody in. Enter shows a fresh code, Ctrl-C ends the console and every login.",
+    )?;
     let stop = serve::told_to_stop()?;
     tokio::spawn(fresh_codes(codes, lines()));
     console.serve(stop, tell).await?;

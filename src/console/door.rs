@@ -112,9 +112,11 @@ impl Turned {
                 "foreign_page",
                 "another page asked for this; open the address that the terminal shows by hand",
             ),
-            Self::Path => {
-                (StatusCode::NOT_FOUND, "no_such_page", "there is nothing here; open the address that the terminal shows")
-            }
+            Self::Path => (
+                StatusCode::NOT_FOUND,
+                "no_such_page",
+                "there is nothing here; open the address that the terminal shows",
+            ),
             Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this cannot be asked for in this way"),
             Self::Kind => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", "what is sent here has to be JSON"),
             Self::Stranger => {
@@ -188,7 +190,8 @@ pub(super) fn carried(headers: &HeaderMap) -> Option<Carried<'_>> {
     let (Only::One(cookies), Only::One(token)) = (only(headers, &header::COOKIE), only(headers, &TOKEN)) else {
         return None;
     };
-    let mut ours = cookies.split(';').filter_map(|pair| pair.trim().split_once('=')).filter(|(name, _)| *name == COOKIE);
+    let mut ours =
+        cookies.split(';').filter_map(|pair| pair.trim().split_once('=')).filter(|(name, _)| *name == COOKIE);
     match (ours.next(), ours.next()) {
         (Some((_, cookie)), None) => Some(Carried { cookie, token }),
         _ => None,

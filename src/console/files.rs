@@ -34,7 +34,9 @@ mod tests {
     fn no_file_names_another_place_or_makes_markup_of_text() {
         for file in &FILES {
             let text = file.text.replace("http://www.w3.org/2000/svg", "");
-            for mark in ["http://", "https://", "//cdn", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write"] {
+            for mark in
+                ["http://", "https://", "//cdn", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write"]
+            {
                 assert!(!text.contains(mark), "{} has {mark}", file.name);
             }
             for mark in ["eval(", "Function(", "setTimeout(\"", " style=\"", "onclick", "onload=", "localStorage"] {

@@ -68,13 +68,7 @@ pub(super) fn state(profile: &Profile, past: &mut Past, checker: &Checker) -> Re
     Ok(whole(&status, &approvals, past, sandbox, checker.now()))
 }
 
-fn whole(
-    status: &OperatorStatus,
-    approvals: &[ApprovalView],
-    past: &Past,
-    sandbox: bool,
-    check: Check,
-) -> State {
+fn whole(status: &OperatorStatus, approvals: &[ApprovalView], past: &Past, sandbox: bool, check: Check) -> State {
     let payments: Vec<&PastPayment> = past.payments.iter().collect();
     State {
         now_s: status.now_s,
@@ -105,8 +99,7 @@ fn whole(
 fn charts(status: &OperatorStatus, past: &Past, payments: &[&PastPayment]) -> Vec<Chart> {
     let open = |session: &&bursar_vault::protocol::SessionView| !session.closed && status.now_s < session.expires_s;
     let budgets = status.sessions.iter().filter(open).take(CHARTS_MAX);
-    let mut charts: Vec<Chart> =
-        budgets.map(|session| burn::of_session(session, payments, status.now_s)).collect();
+    let mut charts: Vec<Chart> = budgets.map(|session| burn::of_session(session, payments, status.now_s)).collect();
     if let Some((_, rules)) = &past.rules {
         let limits = status.limits.iter();
         charts.extend(limits.filter_map(|limit| burn::of_limit(limit, rules, payments, status.now_s)));
@@ -121,7 +114,9 @@ fn notes(status: &OperatorStatus) -> Vec<Shown> {
         notes.push(Shown::of("the rules file differs from the rules in force; `bursar reload` loads it"));
     }
     for name in &status.secrets_missing {
-        notes.push(Shown::of(&format!("the rules name the secret `{name}`, which is not kept; `bursar secret set {name}`")));
+        notes.push(Shown::of(&format!(
+            "the rules name the secret `{name}`, which is not kept; `bursar secret set {name}`"
+        )));
     }
     for payment in &status.denied {
         notes.push(Shown::of(&format!(

@@ -100,3 +100,89 @@ fn done(profile: &Profile, ask: &OperatorAsk, sentence: &str) -> Result<String, 
         _ => Err(out_of_turn()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bursar_policy::{Amount, ApprovalId, Digest, Headers, Method, Site, Terms, Version};
+    use bursar_vault::protocol::Passphrase;
+    use zeroize::Zeroizing;
+
+    fn view() -> ApprovalView {
+        let terms = Terms {
+            version: Version::V2,
+            offer: 0,
+            chain: "eip155:84532".parse().unwrap(),
+            asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e".parse().unwrap(),
+            payee: "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e".parse().unwrap(),
+            amount: Amount::new(50_000).unwrap(),
+            max_timeout_s: 60,
+            domain_name: "USDC".to_owned(),
+            domain_version: "2".to_owned(),
+        };
+        ApprovalView {
+            id: id('1'),
+            state: ApprovalState::Waiting,
+            session: "default".parse().unwrap(),
+            binding: Digest::of(b"shown"),
+            method: Method::Get,
+            site: Site::parse("https://shop.example/report").unwrap(),
+            body: None,
+            headers: Headers::default(),
+            terms,
+            symbol: "USDC".to_owned(),
+            money: "0.05 USD".parse().unwrap(),
+            concerns: Vec::new(),
+            asked_s: 0,
+            expires_s: 1,
+        }
+    }
+
+    fn id(digit: char) -> ApprovalId {
+        format!("a_{}", digit.to_string().repeat(32)).parse().unwrap()
+    }
+
+    fn form(binding: Digest, price: &str) -> ApproveForm {
+        let passphrase = Passphrase::new(Zeroizing::new("a passphrase".to_owned()));
+        ApproveForm { id: id('1'), binding, price: price.to_owned(), passphrase }
+    }
+
+    fn refused(view: Option<&ApprovalView>, form: &ApproveForm) -> String {
+        match check(view, form) {
+            Err(NotDone::Refused { code, .. }) => code,
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_yes_is_for_what_was_shown_and_for_the_price_that_was_typed() {
+        let (shown, another) = (Digest::of(b"shown"), Digest::of(b"another"));
+        for price in ["0.05 USD", " 0.05 USD ", "0.050 USD"] {
+            assert_eq!(refused(Some(&view()), &form(shown, price)), "Ok(())", "{price}");
+        }
+        for price in ["0.04 USD", "0.05 EUR", "0.05", "", "50000", "5 USD", "0.05 USD x"] {
+            assert_eq!(refused(Some(&view()), &form(shown, price)), "price_differs", "{price}");
+        }
+        assert_eq!(refused(Some(&view()), &form(another, "0.05 USD")), "approval_changed");
+        assert_eq!(refused(None, &form(shown, "0.05 USD")), "approval_unknown");
+        for state in [ApprovalState::Approved, ApprovalState::Denied, ApprovalState::Used, ApprovalState::Expired] {
+            let decided = ApprovalView { state, ..view() };
+            assert_eq!(refused(Some(&decided), &form(shown, "0.05 USD")), "approval_decided");
+        }
+    }
+
+    #[test]
+    fn every_term_is_in_what_is_shown() {
+        let lines = crate::terms_shown::bound(&view());
+        let all: String = lines.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+        for part in
+            ["GET https://shop.example/report", "0.05 USD, which is 0.05 USDC (50000 atomic units)", "USDC, version 2"]
+        {
+            assert!(all.contains(part), "`{part}` is not in {all}");
+        }
+        assert!(
+            all.contains("eip155:84532") && all.to_lowercase().contains("0x5e5e5e5e") && all.contains("for 1m"),
+            "{all}"
+        );
+    }
+}
