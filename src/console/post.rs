@@ -56,6 +56,10 @@ pub(super) struct DenyForm {
 /// Reads a body and what it says. Our copy of it is wiped; what the HTTP library held of it is freed.
 pub(super) async fn form<F: DeserializeOwned>(body: Incoming, bounds: &Bounds) -> Result<F, Turned> {
     let bytes = timeout(bounds.body, whole(body, bounds.body_bytes)).await.map_err(|_late| Turned::Late)??;
+    // An object alone: a list is a form's fields without their names.
+    if bytes.first() != Some(&b'{') {
+        return Err(Turned::Unread);
+    }
     serde_json::from_slice(&bytes).map_err(|_unread| Turned::Unread)
 }
 

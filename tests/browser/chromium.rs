@@ -240,7 +240,7 @@ impl Page<'_> {
 
     /// Takes this width, in CSS pixels, and these colours.
     pub(crate) async fn looks(&self, width: u32, scheme: &str) {
-        let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
         self.call("Emulation.setDeviceMetricsOverride", size).await;
         let features = json!([
             { "name": "prefers-color-scheme", "value": scheme }, { "name": "prefers-reduced-motion", "value": "reduce" },

@@ -49,6 +49,7 @@ impl Budget {
 pub(super) struct Gauge {
     of: Shown,
     used: Shown,
+    left: Shown,
     whole: Shown,
     permille: u32,
 }
@@ -60,12 +61,14 @@ impl Gauge {
         let money = limit.used.zip(limit.max).map(|(used, max)| Self {
             of: of.clone(),
             used: Shown::of(&used),
+            left: Shown::of(&max.saturating_sub(used)),
             whole: Shown::of(&max),
             permille: permille(used.atto(), max.atto()),
         });
         let count = limit.count.map(|count| Self {
             of: of.clone(),
             used: Shown::of(&limit.count_used),
+            left: Shown::of(&count.saturating_sub(limit.count_used)),
             whole: Shown::of(&format!("{count} payments")),
             permille: permille(limit.count_used.into(), count.into()),
         });

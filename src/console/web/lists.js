@@ -28,7 +28,7 @@ function state(payment) {
 export const newest = (payments) => table("Newest payments", ["When", "Price", "State", "For"],
   payments.map((one) => [when(one.at_s), money(one.money), state(one), one.what]), "Nothing was paid yet.");
 
-export const unresolved = (open) => table("Unresolved payments", ["Payment", "Price", "Payee", "For", "Can be used"],
+export const unresolved = (open) => table("Unresolved payments", ["Payment", "Price", "Payee", "For", "Usable"],
   open.map((one) => [mono(one.payment), money(one.money), mono(one.payee), one.what, countdown(one.ends_s)]),
   "None.");
 

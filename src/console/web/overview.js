@@ -6,9 +6,7 @@ import { newest, unresolved } from "./lists.js";
 
 export function overview(state, thaw) {
   banners(state, thaw);
-  show(by("budgets"), state.budgets, budgets);
-  by("limits-part").hidden = state.limits.length === 0;
-  show(by("limits"), state.limits, (limits) => limits.map(limit));
+  show(by("budgets"), [state.budgets, state.limits], ([all, limits]) => [budgets(all), limits.map(limit)].flat());
   by("charts-part").hidden = state.charts.length === 0;
   keep(by("charts"), state.charts, (chart) => chart.of, () => h("div"), (place, chart) => show(place, chart, burnDown));
   show(by("unresolved"), state.unresolved, unresolved);
@@ -19,14 +17,16 @@ function banners(state, thaw) {
   const all = [];
   if (state.latched !== null) all.push({ key: "latched", kind: "bad", text: `Payments are shut after a fault: ${state.latched}` });
   if (state.frozen !== null) all.push({ key: "frozen", kind: "bad", text: `Frozen: ${state.frozen}`, thaw: true });
-  if (state.next !== null && state.frozen === null) all.push({ key: "next", kind: "odd", text: `Next: ${state.next}` });
+  const waiting = state.approvals.filter((one) => one.is === "waiting").length;
+  if (waiting > 0) all.push({ key: "waiting", kind: "odd", text: waiting === 1 ? "A purchase waits for your yes or no. " : `${waiting} purchases wait for your yes or no. `, link: true });
+  else if (state.next !== null && state.frozen === null) all.push({ key: "next", kind: "odd", text: `Next: ${state.next}` });
   for (const note of state.notes) all.push({ key: `note ${note}`, kind: "odd", text: note });
   for (const held of state.held) all.push({ key: `held ${held}`, kind: "plain", text: `${held} set aside in payments that are not resolved` });
   keep(by("banners"), all, (one) => one.key, (one) => {
-    const place = h("div", { class: `banner ${one.kind}` }, h("p", {}));
+    const place = h("div", { class: `banner ${one.kind}` }, h("p", {}, h("span"), one.link && h("a", { href: "#approvals" }, "Look at its terms")));
     if (one.thaw) place.append(thawForm(thaw));
     return place;
-  }, (place, one) => say(place.firstChild, one.text));
+  }, (place, one) => say(place.firstChild.firstChild, one.text));
 }
 
 function thawForm(thaw) {
@@ -60,7 +60,8 @@ function budgets(all) {
 
 function limit(limit) {
   return h("div", { class: "card" },
-    h("h4", {}, limit.of),
+    h("div", { class: "pair" }, h("h4", {}, `limit: ${limit.of}`)),
+    h("div", { class: "pair" }, h("span", { class: "figure" }, limit.left), h("span", { class: "small" }, `left of ${limit.whole}`)),
     bar(limit.permille, `${limit.used} of ${limit.whole} used`),
-    h("p", { class: "small" }, `${limit.used} of ${limit.whole}`));
+    h("div", { class: "small" }, `${limit.used} used`));
 }
