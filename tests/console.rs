@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
+    clippy::expect_used,
     reason = "a test that cannot go on says so and stops"
 )]
 

@@ -13,6 +13,7 @@ function table(caption, heads, rows, none) {
 
 const money = (inner) => ({ inner, attributes: { class: "money" } });
 const mono = (inner) => ({ inner, attributes: { class: "mono" } });
+const short = (inner) => ({ inner: String(inner), attributes: { class: "when" } });
 const when = (seconds) => ({ inner: time(seconds), attributes: { class: "when" } });
 
 const STATES = {
@@ -33,7 +34,7 @@ export const unresolved = (open) => table("Unresolved payments", ["Payment", "Pr
   "None.");
 
 export function lists(state_) {
-  const hint = state_.payments_behind ? "Still reading the past; these are not the newest yet." : "The newest 400, the newest first.";
+  const hint = state_.payments_behind ? "Still reading the past; these are not the newest yet." : "At most the newest 400, the latest first.";
   show(by("payments-hint"), hint, (text) => text);
   show(by("payment-list"), state_.payments, payments);
   show(by("refusal-list"), state_.refusals, refusals);
@@ -51,7 +52,7 @@ const refusals = (all) => table("Refusals", ["When", "What was asked, and every 
   all.map((one) => [when(one.at_s), one.detail]), "Nothing was refused.");
 
 const events = (all) => table("Events", ["#", "When", "What", "Payment", "Detail"],
-  all.map((one) => [String(one.seq), when(one.at_s), one.kind, mono(one.payment ?? ""), one.detail]), "Nothing happened yet.");
+  all.map((one) => [short(one.seq), when(one.at_s), short(one.kind), mono(one.payment ?? ""), one.detail]), "Nothing happened yet.");
 
 function people(head, all, none) {
   return table(`${head}s`, [head, "Payments", "Money", "Last", "Standing"], all.map((one) => [
