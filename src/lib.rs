@@ -3,6 +3,7 @@
 //! in `bursar_tools`.
 
 pub mod browser;
+pub mod console;
 pub mod flow;
 
 mod authorities;
@@ -13,6 +14,7 @@ pub mod content;
 mod facilitator;
 mod metrics;
 pub mod net;
+mod terms_shown;
 pub mod wallet;
 mod webhook;
 pub mod wire;

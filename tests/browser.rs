@@ -13,6 +13,8 @@
 mod agent;
 #[path = "browser/chromium.rs"]
 mod chromium;
+#[path = "browser/console.rs"]
+mod console;
 #[path = "browser/endings.rs"]
 mod endings;
 #[path = "crash/farewell.rs"]
@@ -25,6 +27,10 @@ mod hostile;
 mod household;
 #[path = "browser/one_request.rs"]
 mod one_request;
+#[path = "browser/operator.rs"]
+mod operator;
+#[path = "browser/panes.rs"]
+mod panes;
 #[path = "browser/scripted_vault.rs"]
 mod scripted_vault;
 #[path = "browser/seller.rs"]

@@ -10,7 +10,7 @@ pub mod event;
 pub mod join;
 pub mod launch;
 mod line;
-mod neighbour;
+pub(crate) mod neighbour;
 mod pages;
 mod payment;
 mod till;

@@ -9,7 +9,7 @@ const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 /// The user id of the process that holds the end `theirs` of the connection between `theirs` and `ours`.
 ///
 /// `None` when the kernel does not say: then nobody is known to be there.
-pub(super) fn uid_behind(theirs: SocketAddr, ours: SocketAddr) -> Option<u32> {
+pub(crate) fn uid_behind(theirs: SocketAddr, ours: SocketAddr) -> Option<u32> {
     TABLES.iter().filter_map(|table| std::fs::read_to_string(table).ok()).find_map(|table| uid_in(&table, theirs, ours))
 }
 

@@ -4,7 +4,6 @@
 //! is quoted. Must never show one thing and approve another.
 
 use bursar_policy::ApprovalId;
-use bursar_policy::quantity::Span;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{ApprovalState, ApprovalView, OperatorAsk, OperatorReply, Passphrase};
 use clap::Args;
@@ -13,6 +12,7 @@ use serde::Serialize;
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::{table, terminal};
+use crate::terms_shown;
 
 /// List the purchases that wait for you, and those you decided about.
 #[derive(Debug, Args)]
@@ -152,27 +152,9 @@ pub(super) fn row(view: &ApprovalView, now_s: u64) -> Vec<String> {
 
 /// Everything that the word is bound to, and why it is asked for.
 fn terms(view: &ApprovalView, now_s: u64) -> Vec<(&'static str, String)> {
-    let terms = &view.terms;
-    let network = terms.chain.name().map_or_else(String::new, |name| format!("{name}, "));
-    let body = view.body.map_or_else(|| "none".to_owned(), |digest| format!("SHA-256 {digest}"));
-    let money = view.money.to_string();
-    let number = money.split_once(' ').map_or(money.as_str(), |(number, _)| number);
-    let life = Span::from_secs(terms.max_timeout_s).map_or_else(|| "0s".to_owned(), |span| span.to_string());
-    let mut lines = vec![
-        ("id", view.id.to_string()),
-        ("request", format!("{} {} (host, as reported by serve)", view.method, view.site)),
-        ("body", body),
-        ("price", format!("{money}, which is {number} {} ({} atomic units)", view.symbol, terms.amount)),
-        ("payee", terms.payee.to_string()),
-        ("network", format!("{network}{}", terms.chain)),
-        ("asset", format!("{}, {}", view.symbol, terms.asset_id())),
-        ("domain", format!("{}, version {}", terms.domain_name, terms.domain_version)),
-        ("seller", format!("speaks x402 version {}, takes the payment for {life}", terms.version.number())),
-        ("session", view.session.to_string()),
-        ("asked", table::time(view.asked_s)),
-        ("waits", table::left(now_s, view.expires_s)),
-    ];
-    lines.extend(view.headers.iter().map(|(name, value)| ("header", format!("{name}: {value}"))));
+    let mut lines = terms_shown::bound(view);
+    lines.push(("asked", table::time(view.asked_s)));
+    lines.push(("waits", table::left(now_s, view.expires_s)));
     lines.extend(view.concerns.iter().map(|concern| ("why", concern.clone())));
     lines
 }

@@ -17,6 +17,7 @@ mod check;
 mod claim;
 mod completions;
 mod connect;
+mod console;
 mod content;
 #[cfg(feature = "demo")]
 mod demo;
@@ -100,6 +101,7 @@ enum Command {
     // Said by the commands themselves, whose help has more than one paragraph.
     Watch(watch::Watch),
     Metrics(metrics::Metrics),
+    Console(console::ConsoleCommand),
     /// List the purchases that wait for you, and those you decided about
     Approvals(approval::Approvals),
     /// Allow one purchase that waits for you. Shows its terms, and needs your passphrase
@@ -234,6 +236,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Status(command) => command.run(profile),
         Command::Watch(command) => command.run(profile),
         Command::Metrics(command) => command.run(profile),
+        Command::Console(command) => command.run(profile),
         Command::Approvals(command) => command.run(profile),
         Command::Approve(command) => command.run(profile),
         Command::Deny(command) => command.run(profile),

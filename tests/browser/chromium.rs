@@ -196,6 +196,69 @@ impl Page<'_> {
         fs::write(path, STANDARD.decode(taken["data"].as_str().unwrap()).unwrap()).unwrap();
     }
 
+    /// Waits until a condition holds in the page.
+    pub(crate) async fn until(&self, condition: &str) {
+        let look = format!(
+            "new Promise(done => {{ const look = () => ({condition}) ? done(true) : setTimeout(look, 20); look(); }})"
+        );
+        if timeout(PATIENCE, self.run(&look)).await.is_err() {
+            panic!("`{condition}` never came about: {}", self.run("document.body.innerText").await);
+        }
+    }
+
+    /// Presses a key.
+    pub(crate) async fn press(&self, key: &str) {
+        let (number, text) = match key {
+            "Tab" => (9, ""),
+            "Enter" => (13, "\r"),
+            other => panic!("no key `{other}`"),
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let mut event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": number });
+            if kind == "keyDown" && !text.is_empty() {
+                event["text"] = text.into();
+            }
+            self.call("Input.dispatchKeyEvent", event).await;
+        }
+    }
+
+    /// Types into whatever has the focus.
+    pub(crate) async fn types(&self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text })).await;
+    }
+
+    /// Presses Tab until an element has the focus.
+    pub(crate) async fn tabs_to(&self, selector: &str) {
+        for _ in 0..80 {
+            if self.run(&format!("document.activeElement.matches({selector:?})")).await == true {
+                return;
+            }
+            self.press("Tab").await;
+        }
+        panic!("no Tab leads to `{selector}`");
+    }
+
+    /// Takes this width, in CSS pixels, and these colours.
+    pub(crate) async fn looks(&self, width: u32, scheme: &str) {
+        let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
+        self.call("Emulation.setDeviceMetricsOverride", size).await;
+        let features = json!([
+            { "name": "prefers-color-scheme", "value": scheme }, { "name": "prefers-reduced-motion", "value": "reduce" },
+        ]);
+        self.call("Emulation.setEmulatedMedia", json!({ "features": features })).await;
+        self.call("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })).await;
+    }
+
+    /// Writes what the whole page looks like to a file, for people.
+    pub(crate) async fn whole_picture(&self, path: &Path) {
+        let size = self.call("Page.getLayoutMetrics", json!({})).await["cssContentSize"].clone();
+        let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
+        let how = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
+        let taken = self.call("Page.captureScreenshot", how).await;
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, STANDARD.decode(taken["data"].as_str().unwrap()).unwrap()).unwrap();
+    }
+
     /// Closes it.
     pub(crate) async fn close(&self) {
         self.cdp.call(None, "Target.closeTarget", json!({ "targetId": self.target })).await.unwrap();

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use bursar_vault::client::OperatorClient;
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase};
+use bursar_vault::protocol::{OperatorAsk, OperatorReply, OperatorStatus, Passphrase};
 use bursar_vault::setup::{self, NewKey, Unlocking};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ use crate::farewell::send_away;
 use crate::seller::{HOST, PAYEE, Seller};
 use crate::stage::{LOOK_AGAIN, PATIENCE};
 
-const PASSPHRASE: &str = "correct horse battery staple";
+pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
 
 /// The household.
 pub(crate) struct Household {
@@ -38,6 +38,21 @@ pub(crate) struct Household {
 impl Household {
     /// Everything runs but the glue.
     pub(crate) async fn set_up() -> Self {
+        Self::with_rules(rules).await
+    }
+
+    /// The same, and a person looks at every purchase below `/report` first.
+    pub(crate) async fn cautious() -> Self {
+        let more = |port| {
+            format!(
+                "{}\n[[host]]\norigin = \"https://{HOST}:{port}\"\npath = \"/report\"\napprove_over = \"0.02 USD\"\n",
+                rules(port)
+            )
+        };
+        Self::with_rules(more).await
+    }
+
+    async fn with_rules(rules: impl Fn(u16) -> String) -> Self {
         let folder = TempDir::with_prefix("bursar-browser-").unwrap();
         let seller = Seller::open().await;
         let profile = Profile::locate_sandbox(&folder.path().join("home")).unwrap();
@@ -80,6 +95,14 @@ impl Household {
     /// The operator asks the vault.
     pub(crate) fn operator(&self, asked: &OperatorAsk) -> OperatorReply {
         ask(&self.profile, asked)
+    }
+
+    /// How everything stands, by the vault's word.
+    pub(crate) fn status(&self) -> OperatorStatus {
+        match self.operator(&OperatorAsk::Status) {
+            OperatorReply::Status(status) => *status,
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Fails if the agent could have read a part of a header that reached the seller, or of a signature in one; or if it
@@ -126,14 +149,14 @@ fn passphrase() -> Passphrase {
 }
 
 /// A child of the program under test, with an empty environment and its words in a file.
-fn command(profile: &Profile, word: &str) -> Command {
+pub(crate) fn command(profile: &Profile, word: &str) -> Command {
     let log = OpenOptions::new().append(true).create(true).open(profile.home().join("words")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_bursar"));
     command.arg("--sandbox").arg(profile.home()).arg(word).env_clear().stderr(log).kill_on_drop(true);
     command
 }
 
-fn words(profile: &Profile) -> String {
+pub(crate) fn words(profile: &Profile) -> String {
     fs::read_to_string(profile.home().join("words")).unwrap_or_default()
 }
 

@@ -188,14 +188,14 @@ fn answer(asked: &Seen, port: u16) -> Reply {
     let free = |body: &str| page("200 OK", "", body);
     let script = |body: &str| page("200 OK", "content-type: text/javascript\r\n", body);
     let bytes = match (path, &asked.payment) {
-        ("/page" | "/kept" | "/late", Some(payment)) => {
+        ("/page" | "/kept" | "/late" | "/report", Some(payment)) => {
             page("200 OK", &settled(payment), "<h1>the page that was paid for</h1>")
         }
         ("/moves", Some(payment)) => page("302 Found", &format!("location: /after\r\n{}", settled(payment)), ""),
         ("/locked", Some(_)) => page("401 Unauthorized", "www-authenticate: Basic realm=\"x\"\r\n", "who are you"),
         ("/silent", Some(_)) => return Reply::HangUp,
         ("/slow", Some(_)) => return Reply::Never,
-        ("/page" | "/moves" | "/locked" | "/silent" | "/slow" | "/late", None) => {
+        ("/page" | "/moves" | "/locked" | "/silent" | "/slow" | "/late" | "/report", None) => {
             let terms = STANDARD.encode(terms(&asked.path, port).to_string());
             page("402 Payment Required", &format!("payment-required: {terms}\r\n"), "<h1>pay first</h1>")
         }

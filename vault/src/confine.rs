@@ -25,6 +25,8 @@ pub enum Role {
     Serve,
     /// A `serve` that starts a vault of its own user where none answers. What it cannot do, that vault cannot do either.
     Starter,
+    /// The operator's console: it starts no program and listens where it listened before.
+    Console,
 }
 
 /// What a process needs, and therefore keeps.
@@ -98,6 +100,17 @@ impl Plan {
         // The folder, since a program that is replaced while this one runs is another file.
         let program = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
         Ok(Self { role: Role::Starter, own: own_folders(profile)?, read: program.into_iter().collect() })
+    }
+
+    /// What the console of `profile` needs: the folder of the profile, where it reads the ledger when a person wants it
+    /// checked, which for SQLite is to write as well. Nothing of the machine's vault, whose files are out of its reach anyway.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::vault`].
+    pub fn console(profile: &Profile) -> Result<Self, GuardFault> {
+        let own = if profile.hardened().is_some() { Vec::new() } else { own_folders(profile)? };
+        Ok(Self { role: Role::Console, own, read: Vec::new() })
     }
 }
 

@@ -104,7 +104,7 @@ fn programs(role: Role) -> Result<[BpfProgram; 2], String> {
 
 fn forbidden(role: Role) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, seccompiler::BackendError> {
     let mut rules: BTreeMap<c_long, Vec<SeccompRule>> = NEVER.map(|call| (call, Vec::new())).into();
-    if matches!(role, Role::Vault | Role::Serve) {
+    if matches!(role, Role::Vault | Role::Serve | Role::Console) {
         rules.extend(START.map(|call| (call, Vec::new())));
     }
     let masked = |argument, flag| {

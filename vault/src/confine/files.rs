@@ -53,7 +53,7 @@ fn enforce(plan: &Plan) -> Result<RestrictionStatus, RulesetError> {
     let work: BitFlags<AccessFs> = AccessFs::from_all(KNOWN)
         & !(AccessFs::Execute | AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev);
     let libraries = match plan.role {
-        Role::Vault | Role::Serve => read,
+        Role::Vault | Role::Serve | Role::Console => read,
         // The loader of the vault that is started is a program too.
         Role::Starter => read | run,
     };

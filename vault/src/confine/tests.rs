@@ -40,7 +40,7 @@ fn files_that_are_not_its_own_are_out_of_reach() {
     let (own, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fs::write(other.path().join("theirs"), "x").unwrap();
     fs::write(own.path().join("ours"), "x").unwrap();
-    for role in [Role::Vault, Role::Serve, Role::Starter] {
+    for role in [Role::Vault, Role::Serve, Role::Starter, Role::Console] {
         confined(role, own.path(), || {
             denied(File::open(other.path().join("theirs")));
             denied(fs::read_dir(other.path()));
@@ -69,7 +69,7 @@ fn files_that_are_not_its_own_are_out_of_reach() {
 #[test]
 fn no_program_is_started_but_by_a_starter_and_then_with_no_more_rights() {
     let own = tempfile::tempdir().unwrap();
-    for role in [Role::Vault, Role::Serve] {
+    for role in [Role::Vault, Role::Serve, Role::Console] {
         confined(role, own.path(), || denied(Command::new("/usr/bin/true").status()));
     }
     let secret = tempfile::tempdir().unwrap();
@@ -101,7 +101,7 @@ fn no_program_is_started_but_by_a_starter_and_then_with_no_more_rights() {
 #[test]
 fn the_kernels_doors_that_are_never_used_are_shut() {
     let own = tempfile::tempdir().unwrap();
-    for role in [Role::Vault, Role::Serve, Role::Starter] {
+    for role in [Role::Vault, Role::Serve, Role::Starter, Role::Console] {
         confined(role, own.path(), || {
             for family in [
                 AddressFamily::PACKET,
