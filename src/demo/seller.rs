@@ -60,10 +60,10 @@ pub(crate) enum SellerFault {
 }
 
 impl Stall {
-    /// Makes a certificate and takes a free port on 127.0.0.1.
-    pub(crate) async fn set_up() -> Result<Self, SellerFault> {
+    /// Makes a certificate and takes `port` on 127.0.0.1, a free one for 0.
+    pub(crate) async fn set_up(port: u16) -> Result<Self, SellerFault> {
         let papers = Papers::issue()?;
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let port = listener.local_addr()?.port();
         Ok(Self { papers, listener, port })
     }
