@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::money::dollars;
 use super::script::ScriptFault;
 use super::seller::world::host;
-use super::stage::Stage;
+use super::stage::{Stage, rules};
 use super::{DemoFault, stopped};
 
 /// The passphrase of every such sandbox. There is nothing in one to protect.
@@ -58,7 +58,7 @@ pub fn open_shop(options: &ShopOptions, out: &mut dyn Write) -> Result<(), DemoF
 
 async fn keep_open(options: &ShopOptions, out: &mut dyn Write) -> Result<(), ScriptFault> {
     let passphrase = Zeroizing::new(SHOP_PASSPHRASE.to_owned());
-    let stage = Stage::set_for(Some(&options.folder), options.port, passphrase).await?;
+    let stage = Stage::set_for(Some(&options.folder), options.port, rules::few, passphrase).await?;
     show(&stage, out)?;
     // The stage goes, and everything that it started, when this is given up.
     std::future::pending().await
@@ -72,7 +72,8 @@ fn show(stage: &Stage, out: &mut dyn Write) -> io::Result<()> {
     for (host, path, what) in SIGHTS {
         writeln!(out, "page        {}  {what}", stage.seller().url(host, path))?;
     }
-    writeln!(out, "No budget is open yet. In another terminal: `bursar --sandbox {} status`.", stage.profile().home().display())?;
+    let folder = stage.profile().home().display();
+    writeln!(out, "No budget is open yet. In another terminal: `bursar --sandbox {folder} status`.")?;
     writeln!(out, "Ctrl-C closes the shop; its folder stays.")?;
     out.flush()
 }

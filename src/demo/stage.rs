@@ -4,7 +4,7 @@
 
 mod folder;
 mod operator;
-mod rules;
+pub(crate) mod rules;
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -91,13 +91,14 @@ pub(crate) struct Stage {
 impl Stage {
     /// Sets everything up in `keep`, or in a temporary folder that goes away again.
     pub(crate) async fn set(keep: Option<&Path>) -> Result<Self, StageFault> {
-        Self::set_for(keep, 0, drawn()?).await
+        Self::set_for(keep, 0, rules::text, drawn()?).await
     }
 
-    /// [`Stage::set`], with the seller on `port` (0: a free one) and a passphrase that somebody may know.
+    /// [`Stage::set`], with the seller on `port` (0: a free one), rules for it, and a passphrase that somebody may know.
     pub(crate) async fn set_for(
         keep: Option<&Path>,
         port: u16,
+        rules: fn(u16) -> String,
         passphrase: Zeroizing<String>,
     ) -> Result<Self, StageFault> {
         let program = std::env::current_exe().map_err(|fault| system("find this program", fault))?;
@@ -109,7 +110,7 @@ impl Stage {
         let profile = Profile::locate_sandbox(folder.path())?;
         profile.create()?;
         write(&folder.path().join("ca.pem"), stall.ca_pem())?;
-        let rules = rules::text(stall.port());
+        let rules = rules(stall.port());
         let operator = Passphrase::new(passphrase.clone());
         let buyer = initialise(&profile, &rules, NewKey::Generated, &operator, Unlocking::ByPerson)?;
         let seller = stall.open(buyer, PURSE_UNITS);

@@ -14,7 +14,7 @@ pub(crate) struct Step {
 /// A question that the command asks and what the page answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// What stands before the answer on its line.
+    /// What stands before the answer on its line, the space included.
     pub(crate) question: String,
     /// What is typed; `passphrase` stands for the sandbox's.
     pub(crate) typed: String,
@@ -45,7 +45,7 @@ impl Step {
     pub(crate) fn answers(&self) -> Vec<Answer> {
         let marked = self.shown.iter().filter_map(|line| line.strip_suffix('›')?.split_once('‹'));
         marked
-            .map(|(question, typed)| Answer { question: question.trim_end().to_owned(), typed: typed.to_owned() })
+            .map(|(question, typed)| Answer { question: question.to_owned(), typed: typed.to_owned() })
             .collect()
     }
 
@@ -66,7 +66,7 @@ fn a_block_is_commands_answers_and_what_is_shown() {
     let steps = steps(&Block { info: "console".to_owned(), text, line: 1 });
     assert_eq!((steps.len(), steps[0].command.as_str()), (2, "bursar a \\\nb"));
     let answer = |question: &str, typed: &str| Answer { question: question.to_owned(), typed: typed.to_owned() };
-    assert_eq!(steps[0].answers(), [answer("Agree:", "1.00 USD"), answer("Passphrase:", "passphrase")]);
+    assert_eq!(steps[0].answers(), [answer("Agree: ", "1.00 USD"), answer("Passphrase: ", "passphrase")]);
     assert_eq!(steps[0].screen(), ["Agree: 1.00 USD", "Passphrase:", "done"]);
     assert_eq!((steps[1].answers(), steps[1].screen()), (Vec::new(), Vec::new()));
 }

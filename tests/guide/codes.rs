@@ -7,7 +7,8 @@ use crate::page::Page;
 /// The rows of every table of the page whose first cell is code: code, what the model hears, meaning, what to do.
 fn rows() -> Vec<[String; 4]> {
     let page = Page::read("docs/refusals.md");
-    let lines = page.prose().into_iter().map(|(_, line)| line).filter(|line| line.starts_with("| `"));
+    let prose = page.prose().into_iter().map(|(_, line)| line);
+    let lines = prose.take_while(|line| *line != "## Ends that are no refusals").filter(|line| line.starts_with("| `"));
     lines
         .map(|line| {
             let cells: Vec<String> = line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();

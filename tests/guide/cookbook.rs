@@ -47,7 +47,7 @@ fn recipes() -> Vec<Recipe> {
         .collect()
 }
 
-/// The 402 answer of a seller of `url` at a price of so many cents and hundredths of them.
+/// The 402 answer, on a Wednesday before noon, of a seller of `url` at a price of so many cents and hundredths of them.
 fn terms(url: &str, price: &str, payee: &str) -> String {
     let (whole, part) = price.strip_suffix(" USD").and_then(|amount| amount.split_once('.')).expect("such as `0.05 USD`");
     let units: u64 = format!("{whole}{part:0<6}").parse().unwrap();
@@ -62,7 +62,7 @@ fn terms(url: &str, price: &str, payee: &str) -> String {
         }],
     });
     let value = STANDARD.encode(document.to_string());
-    format!("HTTP/1.1 402 Payment Required\r\npayment-required: {value}\r\ncontent-length: 0\r\n\r\n")
+    format!("HTTP/1.1 402 Payment Required\r\ndate: Wed, 04 Nov 2026 10:00:00 GMT\r\npayment-required: {value}\r\ncontent-length: 0\r\n\r\n")
 }
 
 /// Writes one row as a story.
@@ -72,7 +72,7 @@ fn story(folder: &Path, rules: &str, [asked, price, payee, ends]: &[String; 4]) 
     let mut arguments = json!({"url": url, "method": method});
     if method == "POST" {
         arguments["body"] = json!("{}");
-        arguments["body_type"] = json!("application/json");
+        arguments["body_type"] = json!("json");
     }
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     write("ask.json", &json!({"tool": "x402_fetch", "arguments": arguments}).to_string());

@@ -40,6 +40,7 @@ struct Reader {
     port: u16,
     shop: Option<Child>,
     last_code: i32,
+    last_screen: String,
     /// What the agent heard last, where the page has not shown it yet.
     heard: Option<Value>,
 }
@@ -51,8 +52,8 @@ impl Reader {
             DirBuilder::new().mode(0o700).create(folder.path().join(name)).unwrap();
         }
         let reader =
-            Self { page: page.name.clone(), folder, port: PORT, shop: None, last_code: 0, heard: None };
-        reader.spell(&format!("case \"$1\" in {HARMLESS}) ;; *) echo outside of a sandbox: \"$@\"; exit 99;; esac"), "");
+            Self { page: page.name.clone(), folder, port: PORT, shop: None, last_code: 0, last_screen: String::new(), heard: None };
+        reader.spell(&harmless(), "");
         reader
     }
 
@@ -84,8 +85,10 @@ impl Reader {
     async fn does(&mut self, step: &Step, at: &str) {
         let command = step.command.as_str();
         if command == ALIAS {
-            self.spell("", &format!("--sandbox '{}'", self.home().join("play").display()));
-            return;
+            return self.spell("", &format!("--sandbox '{}'", self.home().join("play").display()));
+        }
+        if command == "unalias bursar" {
+            return self.spell(&harmless(), "");
         }
         if command.starts_with("bursar demo --shop ") {
             let said = self.opens_shop(command).await;
@@ -96,13 +99,16 @@ impl Reader {
             self.last_code = 0;
             return;
         }
-        assert_eq!(self.last_code, 0, "{at}: what came before `{command}` ended so, and the page does not say it");
+        self.nothing_failed(&format!("{at}: before `{command}`"));
         let said = self.runs(command, &step.answers(), "").await;
         self.last_code = said.code.unwrap_or(-1);
-        if step.shown.is_empty() {
-            assert_eq!(self.last_code, 0, "{at}: `{command}`: {}", said.screen);
-        }
+        self.last_screen = said.screen.clone();
         self.shows(step, &said.screen, at);
+    }
+
+    /// A command that does not end with 0 has to be followed by the page's word on it.
+    fn nothing_failed(&self, at: &str) {
+        assert_eq!(self.last_code, 0, "{at}: the page does not say that a command ends so: {}", self.last_screen);
     }
 
     fn shows(&self, step: &Step, screen: &str, at: &str) {
@@ -206,6 +212,11 @@ impl Drop for Reader {
     }
 }
 
+/// What the program `bursar` of a page does first where nothing makes it mean a sandbox: it refuses what would leave one.
+fn harmless() -> String {
+    format!("case \"$1\" in {HARMLESS}) ;; *) echo outside of a sandbox: \"$@\"; exit 99;; esac")
+}
+
 /// A call as a client of the present revision makes it.
 fn call(tool: &Value, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
@@ -246,7 +257,7 @@ async fn read(page: &Page) {
     for block in page.blocks() {
         reader.reads(&block).await;
     }
-    assert_eq!(reader.last_code, 0, "{}: the last command ended so, and the page does not say it", page.name);
+    reader.nothing_failed(&page.name);
 }
 
 /// Pages with something to run, each with a test of its own, so that they run beside one another.
@@ -290,7 +301,7 @@ fn made_up(text: &str) -> Page {
 async fn a_page_that_is_wrong_is_found() {
     read(&made_up("```console\n$ bursar --version\nbursar …\n$ false\n$ echo $?\n1\n```\n")).await;
     for wrong in [
-        "```console\n$ bursar --version --bogus\n```\n",
+        "```console\n$ bursar check --bogus\n```\n",
         "```console\n$ bursar --version\nbursar of another kind\n```\n",
         "```console\n$ bursar status\n```\n",
         "```console\n$ false\n$ echo $?\n0\n```\n",

@@ -40,7 +40,7 @@ fn agree(wanted: &[String], said: &[String], at: usize, reached: &mut usize) -> 
 
 /// Whether a line is as the page shows it.
 fn is_like(wanted: &str, said: &str) -> bool {
-    let pattern = wanted.split('…').map(regex_lite::escape).collect::<Vec<_>>().join(".+");
+    let pattern = wanted.split('…').map(regex_lite::escape).collect::<Vec<_>>().join(".*");
     Regex::new(&format!("^{pattern}$")).unwrap().is_match(said)
 }
 
@@ -67,7 +67,7 @@ fn a_page_differs_from_another_output_and_not_from_its_own() {
     for same in ["one 1\ntwo two\n├─┤\nlast", "one …\n…\nlast", "…", "one 1\n…\n├─┤\n…\nlast\n…"] {
         assert_eq!(difference(&page(same), said), None, "{same}");
     }
-    for other in ["one 1", "one 2\n…", "one 1\n…\nthree\n…", "…\nlast\nmore", "one 1…\n…", "ne 1\n…"] {
+    for other in ["one 1", "one 2\n…", "one 1\n…\nthree\n…", "…\nlast\nmore", "ne 1\n…", "one 1\nlast"] {
         assert!(difference(&page(other), said).is_some(), "{other}");
     }
     let said = serde_json::json!({"a": "x-1", "b": [1, {"c": null}], "d": 4});
