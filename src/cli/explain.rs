@@ -61,7 +61,8 @@ impl Explain {
         } else {
             let place = Path::new(&self.what);
             if !place.exists() {
-                let told = "is no file; name a URL with its `https://`, a payment (`p_…`), or a file with a recorded answer";
+                let told =
+                    "is no file; name a URL with its `https://`, a payment (`p_…`), or a file with a recorded answer";
                 return Err(Stop::usage(format!("`{}` {told}", self.what.escape_debug())));
             }
             let recorded = recorded::read(place).map_err(Stop::usage)?;

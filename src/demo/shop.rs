@@ -66,7 +66,10 @@ async fn keep_open(options: &ShopOptions, out: &mut dyn Write) -> Result<(), Scr
 
 fn show(stage: &Stage, out: &mut dyn Write) -> io::Result<()> {
     let purse = dollars(stage.seller().balances(stage.buyer()).0);
-    writeln!(out, "The shop is open: a wallet with {purse} USD of play money, its vault, and a seller on this machine.")?;
+    writeln!(
+        out,
+        "The shop is open: a wallet with {purse} USD of play money, its vault, and a seller on this machine."
+    )?;
     writeln!(out, "rules       {}", stage.profile().rules().display())?;
     writeln!(out, "passphrase  {SHOP_PASSPHRASE}")?;
     for (host, path, what) in SIGHTS {

@@ -44,9 +44,7 @@ impl Step {
     /// The questions that the page answers, in order: an answer stands in `‹›` at the end of its line.
     pub(crate) fn answers(&self) -> Vec<Answer> {
         let marked = self.shown.iter().filter_map(|line| line.strip_suffix('›')?.split_once('‹'));
-        marked
-            .map(|(question, typed)| Answer { question: question.to_owned(), typed: typed.to_owned() })
-            .collect()
+        marked.map(|(question, typed)| Answer { question: question.to_owned(), typed: typed.to_owned() }).collect()
     }
 
     /// What the page shows, with each answer as a terminal shows it: a passphrase is not shown.

@@ -29,6 +29,12 @@ fn the_page_tells_every_code_of_the_table_and_no_other() {
         assert!(row[2].len() > 20 && row[2].ends_with('.'), "a sentence about {} is wanted: {}", advice.code, row[2]);
         let (step, more) = row[3].split_at(advice.next_step.len().min(row[3].len()));
         let starts = step.to_lowercase() == advice.next_step.to_lowercase();
-        assert!(starts && more.starts_with('.'), "what to do about {}: {}, not {}", advice.code, advice.next_step, row[3]);
+        assert!(
+            starts && more.starts_with('.'),
+            "what to do about {}: {}, not {}",
+            advice.code,
+            advice.next_step,
+            row[3]
+        );
     }
 }

@@ -28,20 +28,28 @@ struct Recipe {
 fn recipes() -> Vec<Recipe> {
     let page = Page::read("docs/cookbook.md");
     let blocks = page.blocks();
-    let starts: Vec<(usize, &str)> =
-        page.prose().into_iter().filter(|(_, line)| line.starts_with("## ") && line[3..].starts_with(char::is_numeric)).collect();
+    let starts: Vec<(usize, &str)> = page
+        .prose()
+        .into_iter()
+        .filter(|(_, line)| line.starts_with("## ") && line[3..].starts_with(char::is_numeric))
+        .collect();
     let ends = starts.iter().skip(1).map(|(line, _)| *line).chain([usize::MAX]);
     starts
         .iter()
         .zip(ends)
         .map(|((start, heading), end)| {
             let mut rules = blocks.iter().filter(|block| (*start..end).contains(&block.line) && block.info == "toml");
-            let lines = page.prose().into_iter().filter(|(line, text)| (*start..end).contains(line) && text.starts_with("| `"));
+            let lines =
+                page.prose().into_iter().filter(|(line, text)| (*start..end).contains(line) && text.starts_with("| `"));
             let cells = |text: &str| text.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
             Recipe {
                 name: heading.trim_start_matches("## ").to_owned(),
                 rules: rules.next().unwrap_or_else(|| panic!("{heading}: no rules")).text.clone(),
-                rows: lines.map(|(_, text)| <Vec<String>>::try_into(cells(text)).unwrap_or_else(|cells| panic!("four cells: {cells:?}"))).collect(),
+                rows: lines
+                    .map(|(_, text)| {
+                        <Vec<String>>::try_into(cells(text)).unwrap_or_else(|cells| panic!("four cells: {cells:?}"))
+                    })
+                    .collect(),
             }
         })
         .collect()
@@ -49,7 +57,8 @@ fn recipes() -> Vec<Recipe> {
 
 /// The 402 answer, on a Wednesday before noon, of a seller of `url` at a price of so many cents and hundredths of them.
 fn terms(url: &str, price: &str, payee: &str) -> String {
-    let (whole, part) = price.strip_suffix(" USD").and_then(|amount| amount.split_once('.')).expect("such as `0.05 USD`");
+    let (whole, part) =
+        price.strip_suffix(" USD").and_then(|amount| amount.split_once('.')).expect("such as `0.05 USD`");
     let units: u64 = format!("{whole}{part:0<6}").parse().unwrap();
     let payee = PAYEES.iter().find(|(name, _)| *name == payee).unwrap_or_else(|| panic!("who is `{payee}`?")).1;
     let document = json!({
@@ -62,7 +71,9 @@ fn terms(url: &str, price: &str, payee: &str) -> String {
         }],
     });
     let value = STANDARD.encode(document.to_string());
-    format!("HTTP/1.1 402 Payment Required\r\ndate: Wed, 04 Nov 2026 10:00:00 GMT\r\npayment-required: {value}\r\ncontent-length: 0\r\n\r\n")
+    format!(
+        "HTTP/1.1 402 Payment Required\r\ndate: Wed, 04 Nov 2026 10:00:00 GMT\r\npayment-required: {value}\r\ncontent-length: 0\r\n\r\n"
+    )
 }
 
 /// Writes one row as a story.

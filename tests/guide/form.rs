@@ -47,7 +47,8 @@ fn every_link_and_every_anchor_leads_somewhere() {
             if !Path::new(ROOT).join(&name).is_file() {
                 wrong.push(format!("{}:{line}: `{target}` is not there", page.name));
             } else if is_book && file.contains("..") {
-                wrong.push(format!("{}:{line}: `{target}` is outside of the book, which is read without it", page.name));
+                wrong
+                    .push(format!("{}:{line}: `{target}` is outside of the book, which is read without it", page.name));
             } else if let Some(anchor) = anchor
                 && !Page::read(&name).anchors().iter().any(|known| known == anchor)
             {

@@ -51,8 +51,15 @@ impl Reader {
         for name in ["bin", "home"] {
             DirBuilder::new().mode(0o700).create(folder.path().join(name)).unwrap();
         }
-        let reader =
-            Self { page: page.name.clone(), folder, port: PORT, shop: None, last_code: 0, last_screen: String::new(), heard: None };
+        let reader = Self {
+            page: page.name.clone(),
+            folder,
+            port: PORT,
+            shop: None,
+            last_code: 0,
+            last_screen: String::new(),
+            heard: None,
+        };
         reader.spell(&harmless(), "");
         reader
     }
@@ -138,7 +145,10 @@ impl Reader {
     /// The page's words as they are here.
     fn meant(&self, words: &str) -> String {
         let home = self.home().display().to_string();
-        words.replace(&format!(":{PORT}"), &format!(":{}", self.port)).replace(HOME, &home).replace("~/", &format!("{home}/"))
+        words
+            .replace(&format!(":{PORT}"), &format!(":{}", self.port))
+            .replace(HOME, &home)
+            .replace("~/", &format!("{home}/"))
     }
 
     /// What was said here in the page's words.
@@ -249,7 +259,8 @@ async fn read(page: &Page) {
     let mut reader = Reader::new(page);
     let asked = page.text.split_once("<!-- run with: ").and_then(|(_, rest)| rest.split_once(" -->"));
     for word in asked.map_or("", |(words, _)| words).split(", ").filter(|word| !word.is_empty()) {
-        let (_, how) = BEFORE.iter().find(|(name, _)| *name == word).unwrap_or_else(|| panic!("{}: `{word}`?", page.name));
+        let (_, how) =
+            BEFORE.iter().find(|(name, _)| *name == word).unwrap_or_else(|| panic!("{}: `{word}`?", page.name));
         for block in made_up(how).blocks() {
             reader.reads(&block).await;
         }
@@ -284,7 +295,8 @@ pages! {
 
 #[test]
 fn every_page_with_something_to_run_is_run() {
-    let runs = |page: &Page| page.blocks().iter().any(|block| ["console", "toml", "json"].contains(&block.info.as_str()));
+    let runs =
+        |page: &Page| page.blocks().iter().any(|block| ["console", "toml", "json"].contains(&block.info.as_str()));
     let pages = Page::all().into_iter().filter(runs);
     let names: Vec<String> = pages.map(|page| page.name.replace("docs/", "").replace(".md", "")).collect();
     let mut listed: Vec<&str> = PAGES.to_vec();
@@ -333,10 +345,15 @@ async fn the_shop_closes_at_a_signal_ends_its_vault_and_leaves_its_folder() {
     assert!(String::from_utf8(said.stderr).unwrap().contains("there already"));
 }
 
-
 #[test]
 fn a_reader_works_in_a_folder_of_its_own() {
     let reader = Reader::new(&made_up(""));
-    assert!(reader.home().starts_with(std::env::temp_dir()) && Path::new(&reader.meant("~/play")).starts_with(reader.home()));
-    assert_eq!(reader.told(&reader.meant("https://shop.demo.test:8402/ in /home/you/play")), "https://shop.demo.test:8402/ in /home/you/play");
+    assert!(
+        reader.home().starts_with(std::env::temp_dir())
+            && Path::new(&reader.meant("~/play")).starts_with(reader.home())
+    );
+    assert_eq!(
+        reader.told(&reader.meant("https://shop.demo.test:8402/ in /home/you/play")),
+        "https://shop.demo.test:8402/ in /home/you/play"
+    );
 }

@@ -41,7 +41,7 @@ fn agree(wanted: &[String], said: &[String], at: usize, reached: &mut usize) -> 
 /// Whether a line is as the page shows it.
 fn is_like(wanted: &str, said: &str) -> bool {
     let pattern = wanted.split('…').map(regex_lite::escape).collect::<Vec<_>>().join(".*");
-    Regex::new(&format!("^{pattern}$")).unwrap().is_match(said)
+    Regex::new(&format!("(?s)^{pattern}$")).unwrap().is_match(said)
 }
 
 /// What of a page's JSON the answer does not have, as a path; `None` where it has all of it. The answer may have more.
@@ -64,7 +64,8 @@ pub(crate) fn missing(wanted: &Value, said: &Value, path: &str) -> Option<String
 fn a_page_differs_from_another_output_and_not_from_its_own() {
     let page = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     let said = "one 1\ntwo   two\n\n├──────┤\nlast\n";
-    for same in ["one 1\ntwo two\n├─┤\nlast", "one …\n…\nlast", "…", "one 1\n…\n├─┤\n…\nlast\n…"] {
+    for same in ["one 1\ntwo two\n├─┤\nlast", "one …\n…\nlast", "…", "one 1\n…\n├─┤\n…\nlast\n…"]
+    {
         assert_eq!(difference(&page(same), said), None, "{same}");
     }
     for other in ["one 1", "one 2\n…", "one 1\n…\nthree\n…", "…\nlast\nmore", "ne 1\n…", "one 1\nlast"] {

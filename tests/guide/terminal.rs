@@ -35,7 +35,11 @@ fn shell(program: &str, folder: &Path, programs: &Path) -> Command {
 /// Runs `line` in `folder`, answers what it asks, and writes `input` where it asks nothing.
 pub(crate) async fn run(line: &str, answers: &[Answer], input: &str, folder: &Path, programs: &Path) -> Said {
     let ran = timeout(PATIENCE, async {
-        if answers.is_empty() { piped(line, input, folder, programs).await } else { at_terminal(line, answers, folder, programs).await }
+        if answers.is_empty() {
+            piped(line, input, folder, programs).await
+        } else {
+            at_terminal(line, answers, folder, programs).await
+        }
     });
     ran.await.unwrap_or_else(|_| panic!("no end in {PATIENCE:?}: {line}"))
 }

@@ -5,21 +5,45 @@ use crate::page::Page;
 /// Page, how the block begins, and why it cannot run here.
 const UNRUN: [(&str, &str, &str); 16] = [
     ("docs/browser.md", "bursar browser ", "it opens a window and stays; tests/browser starts it with a real Chromium"),
-    ("docs/browser.md", "chromium ", "it needs a browser and another project's server; tests/peers runs the four together"),
-    ("docs/cookbook.md", "bursar check first-seller.toml", "it writes over the reader's own rules; the check runs further down"),
-    ("docs/hardened.md", "install -m 0755", "as root, outside of any sandbox; tests/machine does the same with users of its own"),
-    ("docs/hardened.md", "install -m 0644", "as root, outside of any sandbox; tests/machine does the same with users of its own"),
+    (
+        "docs/browser.md",
+        "chromium ",
+        "it needs a browser and another project's server; tests/peers runs the four together",
+    ),
+    (
+        "docs/cookbook.md",
+        "bursar check first-seller.toml",
+        "it writes over the reader's own rules; the check runs further down",
+    ),
+    (
+        "docs/hardened.md",
+        "install -m 0755",
+        "as root, outside of any sandbox; tests/machine does the same with users of its own",
+    ),
+    (
+        "docs/hardened.md",
+        "install -m 0644",
+        "as root, outside of any sandbox; tests/machine does the same with users of its own",
+    ),
     ("docs/hardened.md", "setpriv ", "as another user of the machine; tests/machine does it"),
     ("docs/hardened.md", "systemctl enable", "it needs systemd as the machine's first process"),
     ("docs/hardened.md", "install -d -m 0700", "as root, with systemd's credentials"),
-    ("docs/postgres.md", "createuser ", "it makes roles on a PostgreSQL server; tests/cli/shared_ledger.rs runs the migration"),
+    (
+        "docs/postgres.md",
+        "createuser ",
+        "it makes roles on a PostgreSQL server; tests/cli/shared_ledger.rs runs the migration",
+    ),
     ("docs/postgres.md", "bursar init --ledger", "it needs that server; tests/cli/shared_ledger.rs runs it"),
     ("docs/releases.md", "cargo install", "it compiles everything in release mode"),
     ("docs/releases.md", "VERSION=", "it needs files of a release that is fetched by hand"),
     ("docs/releases.md", "packaging/release/build", "it builds a release with another C compiler"),
     ("docs/shares.md", "bursar ledger migrate --shares", "it needs a PostgreSQL server; tests/cli/shares.rs runs it"),
     ("docs/start.md", "cargo install", "it compiles everything in release mode"),
-    ("docs/start.md", "bursar init", "it works on the reader's own profile and clients; tests/cli/conversation.rs plays it"),
+    (
+        "docs/start.md",
+        "bursar init",
+        "it works on the reader's own profile and clients; tests/cli/conversation.rs plays it",
+    ),
 ];
 
 /// So many blocks may go without being run. Raise it only where no sandbox could run them.
