@@ -55,7 +55,7 @@ pub(crate) enum SellerFault {
     #[error(transparent)]
     Papers(#[from] PapersFault),
     /// No port.
-    #[error("the demo seller could not listen on 127.0.0.1: {0}")]
+    #[error("the demo seller could not listen on 127.0.0.1: {0}; a shop takes another port with `--port`")]
     Listen(#[from] io::Error),
 }
 

@@ -165,7 +165,7 @@ impl Reader {
         for port in ports {
             let mut shop = Command::new(BURSAR);
             shop.env_clear().args(["demo", "--shop", &self.meant(folder), "--port", &port.to_string()]);
-            shop.current_dir(self.home()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+            shop.current_dir(self.home()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let mut child = shop.kill_on_drop(true).spawn().unwrap();
             let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
             let mut said = String::new();
@@ -178,6 +178,9 @@ impl Reader {
                 }
             }
             // The port is somebody else's; the folder was not made yet.
+            let said = child.wait_with_output().await.unwrap();
+            let words = String::from_utf8_lossy(&said.stderr).into_owned();
+            assert!(words.contains("could not listen") && words.contains("`--port`"), "no shop: {words}");
         }
         panic!("no port is free for the shop");
     }
@@ -290,6 +293,7 @@ pages! {
     the_page_of_refusals_runs_as_it_is_written "refusals"
     the_page_of_the_rules_runs_as_it_is_written "rules"
     the_start_runs_as_it_is_written "start"
+    the_page_of_teams_runs_as_it_is_written "teams"
     the_troubleshooting_runs_as_it_is_written "troubleshooting"
 }
 
