@@ -2,7 +2,7 @@
 //! through `bursar check`, against the bundled seller and in a folder of its own.
 
 use std::fs::{self, DirBuilder};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -29,14 +29,16 @@ const PORTS: std::ops::Range<u16> = 8403..9900;
 const HOME: &str = "/home/you";
 /// What makes `bursar` mean the sandbox of the shop, in the words of the pages.
 const ALIAS: &str = "alias bursar=\"bursar --sandbox ~/play\"";
-/// What may run without a sandbox: nothing of it looks at a profile.
-const HARMLESS: &str = "demo|check|policy|completions|--help|--version|--sandbox";
+/// What may run without a sandbox, as a shell's patterns: nothing of it looks at a profile.
+const HARMLESS: &str = "'demo '*|'check '*.toml|'policy test'|'completions '*|'--help '*|'--version '*|'--sandbox '*";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A reader at work.
 struct Reader {
     page: String,
     folder: TempDir,
+    /// What a shell is told first: which program `bursar` is.
+    spelling: String,
     port: u16,
     shop: Option<Child>,
     last_code: i32,
@@ -48,31 +50,21 @@ struct Reader {
 impl Reader {
     fn new(page: &Page) -> Self {
         let folder = TempDir::with_prefix("bursar-guide-").unwrap();
-        for name in ["bin", "home"] {
-            DirBuilder::new().mode(0o700).create(folder.path().join(name)).unwrap();
-        }
-        let reader = Self {
+        DirBuilder::new().mode(0o700).create(folder.path().join("home")).unwrap();
+        Self {
             page: page.name.clone(),
             folder,
+            spelling: outside(),
             port: PORT,
             shop: None,
             last_code: 0,
             last_screen: String::new(),
             heard: None,
-        };
-        reader.spell(&harmless(), "");
-        reader
+        }
     }
 
     fn home(&self) -> PathBuf {
         self.folder.path().join("home")
-    }
-
-    /// Writes the program `bursar` of this reader.
-    fn spell(&self, first: &str, words: &str) {
-        let path = self.folder.path().join("bin/bursar");
-        fs::write(&path, format!("#!/bin/sh\n{first}\nexec '{BURSAR}' {words} \"$@\"\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
     }
 
     async fn reads(&mut self, block: &Block) {
@@ -92,10 +84,13 @@ impl Reader {
     async fn does(&mut self, step: &Step, at: &str) {
         let command = step.command.as_str();
         if command == ALIAS {
-            return self.spell("", &format!("--sandbox '{}'", self.home().join("play").display()));
+            let place = self.home().join("play").display().to_string();
+            self.spelling = format!("bursar() {{ '{BURSAR}' --sandbox '{place}' \"$@\"; }}");
+            return;
         }
         if command == "unalias bursar" {
-            return self.spell(&harmless(), "");
+            self.spelling = outside();
+            return;
         }
         if command.starts_with("bursar demo --shop ") {
             let said = self.opens_shop(command).await;
@@ -139,7 +134,7 @@ impl Reader {
                 Answer { question: self.meant(&answer.question), typed }
             })
             .collect();
-        run(&self.meant(command), &answers, input, &self.home(), &self.folder.path().join("bin")).await
+        run(&format!("{}\n{}", self.spelling, self.meant(command)), &answers, input, &self.home()).await
     }
 
     /// The page's words as they are here.
@@ -225,9 +220,11 @@ impl Drop for Reader {
     }
 }
 
-/// What the program `bursar` of a page does first where nothing makes it mean a sandbox: it refuses what would leave one.
-fn harmless() -> String {
-    format!("case \"$1\" in {HARMLESS}) ;; *) echo outside of a sandbox: \"$@\"; exit 99;; esac")
+/// What `bursar` is where a page does not make it mean a sandbox: what would look at a profile is refused.
+fn outside() -> String {
+    format!(
+        "bursar() {{ case \"$1 $2\" in {HARMLESS}) '{BURSAR}' \"$@\";; *) echo outside of a sandbox: \"$@\"; return 99;; esac; }}"
+    )
 }
 
 /// A call as a client of the present revision makes it.
@@ -317,7 +314,7 @@ fn made_up(text: &str) -> Page {
 async fn a_page_that_is_wrong_is_found() {
     read(&made_up("```console\n$ bursar --version\nbursar …\n$ false\n$ echo $?\n1\n```\n")).await;
     for wrong in [
-        "```console\n$ bursar check --bogus\n```\n",
+        "```console\n$ bursar demo --bogus\n```\n",
         "```console\n$ bursar --version\nbursar of another kind\n```\n",
         "```console\n$ bursar status\n```\n",
         "```console\n$ false\n$ echo $?\n0\n```\n",

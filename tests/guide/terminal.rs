@@ -23,29 +23,24 @@ pub(crate) struct Said {
     pub(crate) screen: String,
 }
 
-/// A shell in `folder` whose `bursar` is the program of `programs`, with no other variable.
-fn shell(program: &str, folder: &Path, programs: &Path) -> Command {
+/// A shell in `folder` with no variable that could matter.
+fn shell(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    let path = format!("{}:/usr/bin:/bin", programs.display());
-    command.env_clear().env("PATH", path).env("PWD", folder).current_dir(folder);
+    command.env_clear().env("PATH", "/usr/bin:/bin").current_dir(folder);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     command
 }
 
 /// Runs `line` in `folder`, answers what it asks, and writes `input` where it asks nothing.
-pub(crate) async fn run(line: &str, answers: &[Answer], input: &str, folder: &Path, programs: &Path) -> Said {
+pub(crate) async fn run(line: &str, answers: &[Answer], input: &str, folder: &Path) -> Said {
     let ran = timeout(PATIENCE, async {
-        if answers.is_empty() {
-            piped(line, input, folder, programs).await
-        } else {
-            at_terminal(line, answers, folder, programs).await
-        }
+        if answers.is_empty() { piped(line, input, folder).await } else { at_terminal(line, answers, folder).await }
     });
     ran.await.unwrap_or_else(|_| panic!("no end in {PATIENCE:?}: {line}"))
 }
 
-async fn piped(line: &str, input: &str, folder: &Path, programs: &Path) -> Said {
-    let mut command = shell("/bin/sh", folder, programs);
+async fn piped(line: &str, input: &str, folder: &Path) -> Said {
+    let mut command = shell("/bin/sh", folder);
     command.args(["-c", &format!("exec 2>&1\n{line}\n")]);
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -55,9 +50,9 @@ async fn piped(line: &str, input: &str, folder: &Path, programs: &Path) -> Said 
     Said { code: ended.status.code(), screen: String::from_utf8(ended.stdout).unwrap() }
 }
 
-async fn at_terminal(line: &str, answers: &[Answer], folder: &Path, programs: &Path) -> Said {
+async fn at_terminal(line: &str, answers: &[Answer], folder: &Path) -> Said {
     let line = format!("stty cols {COLUMNS}\n{line}");
-    let mut command = shell("script", folder, programs);
+    let mut command = shell("script", folder);
     command.env("SHELL", "/bin/sh").args(["--quiet", "--return", "--command", &line, "/dev/null"]);
     let mut child = command.spawn().unwrap_or_else(|fault| panic!("this test needs `script` of util-linux: {fault}"));
     let (mut keyboard, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
