@@ -21,7 +21,7 @@ mod blame;
 mod code;
 mod sentence;
 
-pub use self::code::in_order;
+pub use self::code::{Advice, in_order};
 
 /// Why something was refused. Variants stand in order of precedence: where several apply, the
 /// first one is the answer and the others are details. A refusal is an answer, not an error.

@@ -16,14 +16,14 @@ use serde::Serialize;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::table;
+use super::{receipts, table};
 
 /// Write everything that is known of a payment to one file, for a claim against its seller.
 #[derive(Debug, Args)]
 pub(super) struct Claim {
-    /// The payment (`p_…`), as `bursar log` tells it
+    /// The payment (`p_…`), as `bursar receipts` tells it, or as much of its id as no other has
     #[arg(value_name = "PAYMENT")]
-    payment: PaymentId,
+    payment: String,
     /// The file to make, `claim-PAYMENT.json` by default; one that is there already is left alone
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -80,13 +80,15 @@ struct Paid {
 
 impl Claim {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
-        let ask = OperatorAsk::Payment { id: self.payment.clone() };
-        let OperatorReply::Payment(detail) = Operator::connect_or_start(profile)?.ask(&ask)? else {
+        let operator = Operator::connect_or_start(profile)?;
+        let id = receipts::named(&operator, &self.payment)?;
+        let ask = OperatorAsk::Payment { id: id.clone() };
+        let OperatorReply::Payment(detail) = operator.ask(&ask)? else {
             return Err(out_of_turn());
         };
         let document = document(*detail);
         let text = serde_json::to_string_pretty(&document).map_err(std::io::Error::from)?;
-        let file = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("claim-{}.json", self.payment)));
+        let file = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("claim-{id}.json")));
         let mut made = table::new_file(&file)?;
         made.write_all(text.as_bytes()).and_then(|()| made.write_all(b"\n")).and_then(|()| made.sync_all())?;
         table::say(&format!("Wrote {}.", file.display()))?;

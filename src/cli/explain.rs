@@ -8,14 +8,14 @@ mod shown;
 
 use std::path::Path;
 
-use bursar_policy::{Errand, Method, PaymentId, Site};
+use bursar_policy::{Errand, Method, Site};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{ChainProof, ChainVerdict, OperatorAsk, OperatorReply, PaymentDetail};
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{session, table};
+use super::{receipts, session, table};
 use crate::content::ContentStore;
 use crate::flow::{Buyer, Verdict};
 use crate::net::SystemResolver;
@@ -26,7 +26,7 @@ use shown::Form;
 /// Judge a payment id, a recorded 402 (a file) or a live URL against the rules, without paying.
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// A payment id (`p_…`), a URL, or a file that holds a recorded HTTP answer
+    /// A payment id (`p_…`) or as much of it as no other has, a URL, or a file that holds a recorded HTTP answer
     #[arg(value_name = "PAYMENT|URL|FILE")]
     what: String,
     /// The method that would be used
@@ -45,8 +45,8 @@ pub(super) struct Explain {
 
 impl Explain {
     pub(super) fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
-        if let Ok(id) = self.what.parse::<PaymentId>() {
-            return payment(profile, id, self.form());
+        if receipts::is_named(&self.what) && !Path::new(&self.what).exists() {
+            return payment(profile, &self.what, self.form());
         }
         let session = self.session.as_deref().map(session::name).transpose()?;
         profile.check_own()?;
@@ -59,7 +59,13 @@ impl Explain {
             let inspection = runtime.block_on(buyer.inspect_live(&errand, None));
             (errand, inspection)
         } else {
-            let recorded = recorded::read(Path::new(&self.what)).map_err(Stop::usage)?;
+            let place = Path::new(&self.what);
+            if !place.exists() {
+                let told =
+                    "is no file; name a URL with its `https://`, a payment (`p_…`), or a file with a recorded answer";
+                return Err(Stop::usage(format!("`{}` {told}", self.what.escape_debug())));
+            }
+            let recorded = recorded::read(place).map_err(Stop::usage)?;
             if recorded.status != 402 {
                 return shown::free(recorded.status, self.form());
             }
@@ -91,8 +97,10 @@ impl Explain {
     }
 }
 
-fn payment(profile: &Profile, id: PaymentId, form: Form) -> Result<Exit, Stop> {
-    let OperatorReply::Payment(detail) = Operator::connect_or_start(profile)?.ask(&OperatorAsk::Payment { id })? else {
+fn payment(profile: &Profile, typed: &str, form: Form) -> Result<Exit, Stop> {
+    let operator = Operator::connect_or_start(profile)?;
+    let id = receipts::named(&operator, typed)?;
+    let OperatorReply::Payment(detail) = operator.ask(&OperatorAsk::Payment { id })? else {
         return Err(out_of_turn());
     };
     if form == Form::Json {

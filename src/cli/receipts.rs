@@ -111,6 +111,33 @@ impl Receipts {
     }
 }
 
+/// Whether what was typed is a payment's id or the beginning of one, and nothing else that a command takes.
+pub(super) fn is_named(typed: &str) -> bool {
+    typed.strip_prefix("p_").is_some_and(|digits| digits.len() <= 32 && digits.chars().all(|d| d.is_ascii_hexdigit()))
+}
+
+/// The payment whose id was typed, or as much of it as no other has.
+///
+/// # Errors
+///
+/// A [`Stop`]: exit code 3 where there is none, 2 where several begin so.
+pub(super) fn named(operator: &Operator, typed: &str) -> Result<PaymentId, Stop> {
+    if let Ok(whole) = typed.parse() {
+        return Ok(whole);
+    }
+    if !is_named(typed) {
+        let told = format!("`{}` is no payment; name one as `bursar receipts` lists them", typed.escape_debug());
+        return Err(Stop::usage(told));
+    }
+    // Two are enough to know that it is not one.
+    let mut found = newest(operator, 2, |past| past.payment.as_str().starts_with(typed))?.into_iter();
+    match (found.next(), found.next()) {
+        (None, _) => Err(Stop::refused(format!("there is no payment `{typed}`; `bursar receipts` lists them"))),
+        (Some(one), None) => Ok(one.payment),
+        (Some(_), Some(_)) => Err(Stop::usage(format!("`{typed}` begins more than one payment; type more of it"))),
+    }
+}
+
 /// The newest payments that are wanted, oldest first.
 fn newest(operator: &Operator, limit: u32, wanted: impl Fn(&PastPayment) -> bool) -> Result<Vec<Shown>, Stop> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -187,7 +214,7 @@ fn show(shown: &Shown) -> Result<(), Stop> {
         ("state", format!("{} ({proof})", shown.state)),
         ("outcome", shown.outcome.clone()),
         ("session", shown.session.clone()),
-        ("paid", format!("{} ({} {})", shown.money, shown.amount, shown.symbol)),
+        ("paid", format!("{} ({} atomic units of {})", shown.money, shown.amount, shown.symbol)),
         ("payee", shown.payee.clone()),
         ("payer", shown.payer.clone()),
         ("network", shown.network.clone()),

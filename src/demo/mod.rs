@@ -8,6 +8,7 @@ mod money;
 mod rehearsal;
 mod script;
 mod seller;
+mod shop;
 mod show;
 mod stage;
 
@@ -21,6 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 pub use self::rehearsal::rehearse;
 use self::script::ScriptFault;
+pub use self::shop::{SHOP_PASSPHRASE, ShopOptions, open_shop};
 use self::show::{Reader, Show};
 pub use self::show::{Step, Verdict};
 use self::stage::Stage;

@@ -55,15 +55,15 @@ pub(crate) enum SellerFault {
     #[error(transparent)]
     Papers(#[from] PapersFault),
     /// No port.
-    #[error("the demo seller could not listen on 127.0.0.1: {0}")]
+    #[error("the demo seller could not listen on 127.0.0.1: {0}; a shop takes another port with `--port`")]
     Listen(#[from] io::Error),
 }
 
 impl Stall {
-    /// Makes a certificate and takes a free port on 127.0.0.1.
-    pub(crate) async fn set_up() -> Result<Self, SellerFault> {
+    /// Makes a certificate and takes `port` on 127.0.0.1, a free one for 0.
+    pub(crate) async fn set_up(port: u16) -> Result<Self, SellerFault> {
         let papers = Papers::issue()?;
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let port = listener.local_addr()?.port();
         Ok(Self { papers, listener, port })
     }

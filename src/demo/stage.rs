@@ -4,7 +4,7 @@
 
 mod folder;
 mod operator;
-mod rules;
+pub(crate) mod rules;
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -91,8 +91,18 @@ pub(crate) struct Stage {
 impl Stage {
     /// Sets everything up in `keep`, or in a temporary folder that goes away again.
     pub(crate) async fn set(keep: Option<&Path>) -> Result<Self, StageFault> {
+        Self::set_for(keep, 0, rules::text, drawn()?).await
+    }
+
+    /// [`Stage::set`], with the seller on `port` (0: a free one), rules for it, and a passphrase that somebody may know.
+    pub(crate) async fn set_for(
+        keep: Option<&Path>,
+        port: u16,
+        rules: fn(u16) -> String,
+        passphrase: Zeroizing<String>,
+    ) -> Result<Self, StageFault> {
         let program = std::env::current_exe().map_err(|fault| system("find this program", fault))?;
-        let stall = Stall::set_up().await?;
+        let stall = Stall::set_up(port).await?;
         let folder = match keep {
             Some(path) => Folder::kept(path)?,
             None => Folder::temporary()?,
@@ -100,8 +110,7 @@ impl Stage {
         let profile = Profile::locate_sandbox(folder.path())?;
         profile.create()?;
         write(&folder.path().join("ca.pem"), stall.ca_pem())?;
-        let passphrase = passphrase()?;
-        let rules = rules::text(stall.port());
+        let rules = rules(stall.port());
         let operator = Passphrase::new(passphrase.clone());
         let buyer = initialise(&profile, &rules, NewKey::Generated, &operator, Unlocking::ByPerson)?;
         let seller = stall.open(buyer, PURSE_UNITS);
@@ -124,6 +133,11 @@ impl Stage {
     /// The paying account.
     pub(crate) const fn buyer(&self) -> Address {
         self.buyer
+    }
+
+    /// The sandbox.
+    pub(crate) const fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// Where everything is, when it stays there afterwards.
@@ -200,8 +214,8 @@ impl Drop for Stage {
     }
 }
 
-/// Thirty-two random hexadecimal digits, never written anywhere.
-fn passphrase() -> Result<Zeroizing<String>, StageFault> {
+/// A passphrase of thirty-two random hexadecimal digits, never written anywhere.
+fn drawn() -> Result<Zeroizing<String>, StageFault> {
     let random = folder::random_bytes().map_err(|fault| system("read random bytes", fault))?;
     Ok(Zeroizing::new(hex::encode(random)))
 }

@@ -37,7 +37,9 @@ async fn receipts_and_the_log_are_found_by_what_people_look_for() {
     }
     let id = newest["payment"].as_str().unwrap();
     let page = desk.run(&["receipts", &id[..12]]).await.done();
-    for part in [id, "settled (the seller says so, with a transaction)", "0.05 USD (50000 USDC)", "/page"] {
+    for part in
+        [id, "settled (the seller says so, with a transaction)", "0.05 USD (50000 atomic units of USDC)", "/page"]
+    {
         assert!(page.contains(part), "`{part}` is not in: {page}");
     }
     assert!(!page.contains("again"), "a query may hold what is nobody's business: {page}");

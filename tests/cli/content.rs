@@ -156,6 +156,10 @@ async fn a_claim_holds_everything_about_a_payment_but_the_signature() {
     let hex_run = text.split(|letter: char| !letter.is_ascii_hexdigit()).map(str::len).max().unwrap();
     assert!(hex_run < 130, "a signature has 130 digits");
     desk.run(&["claim", payment, "--out", name]).await.says(2, &[name, "exists"]);
+    let second = desk.home.with_file_name("claim2.json");
+    desk.run(&["claim", &payment[..12], "--out", second.to_str().unwrap()]).await.done();
+    assert_eq!(fs::read_to_string(&second).unwrap(), text, "as much of its id as no other has");
+    desk.run(&["claim", "claim.json"]).await.says(2, &["`claim.json` is no payment", "bursar receipts"]);
     desk.run(&["claim", "p_00000000000000000000000000000000"]).await.says(3, &["bursar log"]);
     desk.is_private();
 }

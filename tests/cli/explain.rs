@@ -213,6 +213,11 @@ async fn a_payment_is_told_from_its_first_event_to_its_last() {
     assert_eq!((&told["receipt"]["payment"], &told["signed"]), (&json!(payment), &json!(true)));
     assert!(told["events"].as_array().unwrap().len() > 2, "{told}");
     assert!(desk.run(&["log"]).await.done().contains(payment));
+    for beginning in [&payment[..12], "p_"] {
+        assert_eq!(desk.run(&["explain", beginning]).await.done(), shown, "as much of its id as no other has");
+    }
+    desk.run(&["explain", "p_ffff0"]).await.says(3, &["there is no payment `p_ffff0`", "bursar receipts"]);
+    desk.run(&["explain", "api.example.com/page"]).await.says(2, &["is no file", "`https://`"]);
     let status: Value = serde_json::from_str(&desk.run(&["status", "--json"]).await.done()).unwrap();
     assert_eq!(status["sessions"][0]["spent"], "0.05 USD");
     assert!(desk.run(&["session", "close"]).await.done().contains("0.05 USD of 1.00 USD was spent"));

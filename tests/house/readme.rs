@@ -54,7 +54,7 @@ fn every_dependency_earns_its_place_in_a_line_of_contributing() {
 #[test]
 fn the_documents_install_one_version_by_its_checksum_and_never_the_newest_of_a_name() {
     let releases = read("docs/releases.md");
-    let commands = releases.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let commands = releases.split("```bash\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let all: String = commands.collect();
     let version = env!("CARGO_PKG_VERSION");
     for part in [&format!("VERSION={version}\n"), "sha256sum --check", "SHA256SUMS", "--locked"] {

@@ -11,12 +11,30 @@ struct Kind {
     next_step: &'static str,
 }
 
+/// What is fixed about one code, apart from any refusal that was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// The stable code, as [`Refusal::code`] tells it.
+    pub code: &'static str,
+    /// The code that a model hears in its place, as [`Refusal::shown`] tells it.
+    pub shown: &'static str,
+    /// What a person can do, as [`Refusal::next_step`] tells it.
+    pub next_step: &'static str,
+}
+
 /// From one table: [`Refusal::CODES`] in precedence order, and the kind of every variant.
 macro_rules! kinds {
     ($($variant:ident $code:literal $severity:ident $audience:ident $next_step:literal;)+) => {
         impl Refusal {
             /// Every code, in precedence order.
             pub const CODES: [&'static str; [$($code),+].len()] = [$($code),+];
+
+            /// What is fixed about every code, in the same order, for whoever writes about them.
+            pub const ADVICE: [Advice; [$($code),+].len()] = [$(Advice {
+                code: $code,
+                shown: Audience::$audience.shown($code),
+                next_step: $next_step,
+            }),+];
 
             fn kind(&self) -> Kind {
                 // Codes are unique, so the place in the list is the rank.
@@ -208,17 +226,24 @@ impl Refusal {
     /// The code that the model may see: its own code only where it concerns our own side.
     #[must_use]
     pub fn shown(&self) -> &'static str {
-        match self.audience() {
-            Audience::Offer => Self::OFFER_REFUSED,
-            Audience::Limit => Self::SPENDING_LIMIT,
-            Audience::Own => self.code(),
-        }
+        self.audience().shown(self.code())
     }
 
     /// What a person can do about it: an instruction without a full stop.
     #[must_use]
     pub fn next_step(&self) -> &'static str {
         self.kind().next_step
+    }
+}
+
+impl Audience {
+    /// The code that a model hears where a refusal of this audience has `code`.
+    const fn shown(self, code: &'static str) -> &'static str {
+        match self {
+            Self::Offer => Refusal::OFFER_REFUSED,
+            Self::Limit => Refusal::SPENDING_LIMIT,
+            Self::Own => code,
+        }
     }
 }
 

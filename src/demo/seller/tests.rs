@@ -14,7 +14,7 @@ use super::{Seller, Stall};
 const PURSE_UNITS: u128 = 10_000_000;
 
 async fn opened() -> (Seller, Buyer) {
-    let stall = Stall::set_up().await.unwrap();
+    let stall = Stall::set_up(0).await.unwrap();
     let buyer = Buyer::trusting(stall.ca_pem(), stall.port());
     let seller = stall.open(buyer.address(), PURSE_UNITS);
     (seller, buyer)

@@ -6,12 +6,24 @@ use bursar_policy::chain::AssetId;
 
 use crate::demo::seller::world::{self, host};
 
-/// The rules for a seller on `port`: a quarter a payment, a dollar a day for each host, one payee, one test network.
+/// What else a host's entry says in the demo: its script posts, too.
+const POSTS: &str = "methods = [\"GET\", \"POST\"]\n";
+
+/// The demo's rules for a seller on `port`: a quarter a payment, a dollar a day for each host, one payee, one test network.
 pub(crate) fn text(port: u16) -> String {
+    rules(port, &host::ALL, POSTS)
+}
+
+/// The same for a person who looks around: the hosts with something to see, and no POST.
+pub(crate) fn few(port: u16) -> String {
+    rules(port, &[host::SHOP, host::MALLORY], "")
+}
+
+fn rules(port: u16, hosts: &[&str], also: &str) -> String {
     let domain = world::test_domain();
     let asset = AssetId { chain: domain.chain, contract: domain.contract };
-    let hosts: String = host::ALL.iter().map(|name| host_rule(name, port)).collect();
-    let names: Vec<String> = host::ALL.iter().map(|name| format!("\"{name}\" = \"127.0.0.1\"")).collect();
+    let entries: String = hosts.iter().map(|name| host_rule(name, port, also)).collect();
+    let names: Vec<String> = hosts.iter().map(|name| format!("\"{name}\" = \"127.0.0.1\"")).collect();
     format!(
         r#"# written by `bursar demo`: play money, a test network, and sellers on this machine only
 [payment]
@@ -31,7 +43,7 @@ max = "10.00 USD"
 scope = "host"
 window = "24h"
 max = "1.00 USD"
-{hosts}
+{entries}
 [sandbox]
 ca = "ca.pem"
 hosts = {{ {names} }}
@@ -42,8 +54,8 @@ hosts = {{ {names} }}
     )
 }
 
-fn host_rule(name: &str, port: u16) -> String {
-    format!("\n[[host]]\norigin = \"https://{name}:{port}\"\nmethods = [\"GET\", \"POST\"]\ncontent = \"text\"\n")
+fn host_rule(name: &str, port: u16, also: &str) -> String {
+    format!("\n[[host]]\norigin = \"https://{name}:{port}\"\n{also}content = \"text\"\n")
 }
 
 #[cfg(test)]
@@ -63,5 +75,7 @@ mod tests {
             assert!(rules.host_rule(&site).is_some(), "{name}");
         }
         assert!(Rules::new(draft, Setting::Real).is_err());
+        let few: Draft = toml::from_str(&few(8443)).unwrap();
+        assert_eq!(Rules::new(few, Setting::Sandbox).unwrap().host_rules().count(), 2);
     }
 }
