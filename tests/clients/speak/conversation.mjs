@@ -1,0 +1,37 @@
+// What every client is asked to do, in one order, whatever library speaks underneath. Prints one JSON line a step; the
+// checks are in checks.mjs. `speak/conversation.py` and `examples/rmcp_client.rs` say the same in their languages.
+
+/**
+ * `client` has `tools()`, `call(name, args, { heard, signal })` and `version()`; `urls` are the seller's.
+ * A cancelled call may end in any way; what became of it is asked again with the same arguments.
+ */
+export async function converse(client, urls) {
+  say("tools", { version: client.version(), tools: await client.tools() });
+  say("status", await client.call("payment_session_status", {}));
+  say("quote", await client.call("x402_quote", { url: urls.cheap }));
+  const heard = [];
+  const buy = { url: urls.cheap, purchase_id: "one" };
+  say("buy", { ...await client.call("x402_fetch", buy, { heard: (stage) => heard.push(stage) }), heard });
+  say("again", await client.call("x402_fetch", buy));
+  say("refused", await client.call("x402_fetch", { url: urls.expensive }));
+  say("nonsense", await client.call("x402_fetch", { url: urls.cheap, pay_to: `0x${"22".repeat(20)}` }));
+
+  const ending = new AbortController();
+  const slow = { url: urls.slow, purchase_id: "two" };
+  const paying = (stage) => stage >= PAYING && ending.abort(new Error("changed my mind"));
+  const cut = await client.call("x402_fetch", slow, { heard: paying, signal: ending.signal }).then(
+    () => "answered", () => "cancelled");
+  say("cancel", { cut });
+  say("collected", await client.call("x402_fetch", slow));
+}
+
+/** The stage at which the payment is with the seller. */
+const PAYING = 5;
+
+function say(step, what) {
+  process.stdout.write(`${JSON.stringify({ step, ...what })}\n`);
+}
+
+export function settings() {
+  return JSON.parse(process.argv[2]);
+}

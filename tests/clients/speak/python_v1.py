@@ -1,0 +1,32 @@
+"""The official client for Python, first generation, which only knows the handshake."""
+
+import anyio
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from conversation import converse, settings
+
+
+async def main():
+    given = settings()
+    async with stdio_client(StdioServerParameters(**given["serve"])) as (read, write):
+        async with ClientSession(read, write) as session:
+            hello = await session.initialize()
+
+            async def tools():
+                return [data(tool) for tool in (await session.list_tools()).tools]
+
+            async def call(name, args, heard=None):
+                async def progress(stage, _total, _message):
+                    heard(stage)
+
+                return data(await session.call_tool(name, args, progress_callback=progress if heard else None))
+
+            await converse(hello.protocolVersion, tools, call, given["urls"])
+
+
+def data(model):
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+anyio.run(main)
