@@ -21,7 +21,7 @@ const PAYING: f64 = 5.0;
 struct Settings {
     serve: Serve,
     era: String,
-    urls: Urls,
+    asks: Asks,
 }
 
 #[derive(Deserialize)]
@@ -31,11 +31,14 @@ struct Serve {
     env: Map<String, Value>,
 }
 
+/// The arguments of each step.
 #[derive(Deserialize)]
-struct Urls {
-    cheap: String,
-    expensive: String,
-    slow: String,
+struct Asks {
+    quote: Value,
+    buy: Value,
+    refused: Value,
+    nonsense: Value,
+    slow: Value,
 }
 
 /// Hears progress: every stage in order, and the newest one for whoever waits for it.
@@ -73,7 +76,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (newest, paying) = watch::channel(0.0);
     let listener = Listener { stages: Arc::clone(&stages), newest };
     let client = listener.serve_with_lifecycle(pipes, lifecycle).await?;
-    converse(&client, &settings.urls, &stages, paying).await?;
+    converse(&client, &settings.asks, &stages, paying).await?;
     client.cancel().await?;
     child.wait().await?;
     Ok(())
@@ -81,36 +84,33 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 async fn converse(
     client: &Client,
-    urls: &Urls,
+    asks: &Asks,
     stages: &Mutex<Vec<f64>>,
     mut paying: watch::Receiver<f64>,
 ) -> Result<(), Box<dyn Error>> {
     let version = client.peer_info().map(|info| info.protocol_version.to_string());
     say("tools", &json!({"version": version, "tools": client.list_all_tools().await?}))?;
     say("status", &call(client, "payment_session_status", json!({})).await?)?;
-    say("quote", &call(client, "x402_quote", json!({"url": urls.cheap})).await?)?;
-    let buy = json!({"url": urls.cheap, "purchase_id": "one"});
+    say("quote", &call(client, "x402_quote", asks.quote.clone()).await?)?;
     stages.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    let mut told = call(client, "x402_fetch", buy.clone()).await?;
+    let mut told = call(client, "x402_fetch", asks.buy.clone()).await?;
     let heard = stages.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(members) = told.as_object_mut() {
         members.insert("heard".to_owned(), json!(heard));
     }
     say("buy", &told)?;
-    say("again", &call(client, "x402_fetch", buy).await?)?;
-    say("refused", &call(client, "x402_fetch", json!({"url": urls.expensive})).await?)?;
-    let nonsense = json!({"url": urls.cheap, "pay_to": format!("0x{}", "22".repeat(20))});
-    say("nonsense", &call(client, "x402_fetch", nonsense).await?)?;
+    say("again", &call(client, "x402_fetch", asks.buy.clone()).await?)?;
+    say("refused", &call(client, "x402_fetch", asks.refused.clone()).await?)?;
+    say("nonsense", &call(client, "x402_fetch", asks.nonsense.clone()).await?)?;
 
-    let slow = json!({"url": urls.slow, "purchase_id": "two"});
     paying.mark_unchanged();
     // The library tells the server that nobody waits when a call is dropped.
     let cut = tokio::select! {
-        _ = call(client, "x402_fetch", slow.clone()) => "answered",
+        _ = call(client, "x402_fetch", asks.slow.clone()) => "answered",
         _ = paying.wait_for(|stage| *stage == PAYING) => "cancelled",
     };
     say("cancel", &json!({"cut": cut}))?;
-    say("collected", &call(client, "x402_fetch", slow).await?)
+    say("collected", &call(client, "x402_fetch", asks.slow.clone()).await?)
 }
 
 async fn call(client: &Client, tool: &'static str, arguments: Value) -> Result<Value, Box<dyn Error>> {

@@ -2,27 +2,25 @@
 // checks are in checks.mjs. `speak/conversation.py` and `examples/rmcp_client.rs` say the same in their languages.
 
 /**
- * `client` has `tools()`, `call(name, args, { heard, signal })` and `version()`; `urls` are the seller's.
+ * `client` has `tools()`, `call(name, args, { heard, signal })` and `version()`; `asks` are the arguments of each step.
  * A cancelled call may end in any way; what became of it is asked again with the same arguments.
  */
-export async function converse(client, urls) {
+export async function converse(client, asks) {
   say("tools", { version: client.version(), tools: await client.tools() });
   say("status", await client.call("payment_session_status", {}));
-  say("quote", await client.call("x402_quote", { url: urls.cheap }));
+  say("quote", await client.call("x402_quote", asks.quote));
   const heard = [];
-  const buy = { url: urls.cheap, purchase_id: "one" };
-  say("buy", { ...await client.call("x402_fetch", buy, { heard: (stage) => heard.push(stage) }), heard });
-  say("again", await client.call("x402_fetch", buy));
-  say("refused", await client.call("x402_fetch", { url: urls.expensive }));
-  say("nonsense", await client.call("x402_fetch", { url: urls.cheap, pay_to: `0x${"22".repeat(20)}` }));
+  say("buy", { ...await client.call("x402_fetch", asks.buy, { heard: (stage) => heard.push(stage) }), heard });
+  say("again", await client.call("x402_fetch", asks.buy));
+  say("refused", await client.call("x402_fetch", asks.refused));
+  say("nonsense", await client.call("x402_fetch", asks.nonsense));
 
   const ending = new AbortController();
-  const slow = { url: urls.slow, purchase_id: "two" };
   const paying = (stage) => stage >= PAYING && ending.abort(new Error("changed my mind"));
-  const cut = await client.call("x402_fetch", slow, { heard: paying, signal: ending.signal }).then(
+  const cut = await client.call("x402_fetch", asks.slow, { heard: paying, signal: ending.signal }).then(
     () => "answered", () => "cancelled");
   say("cancel", { cut });
-  say("collected", await client.call("x402_fetch", slow));
+  say("collected", await client.call("x402_fetch", asks.slow));
 }
 
 /** The stage at which the payment is with the seller. */

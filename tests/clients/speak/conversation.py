@@ -16,21 +16,19 @@ def say(step, **what):
     print(json.dumps({"step": step, **what}), flush=True)
 
 
-async def converse(version, tools, call, urls):
-    """`call(name, args, heard)` returns the result as JSON data; it is cancelled by its scope."""
+async def converse(version, tools, call, asks):
+    """`asks` are the arguments of each step. `call(name, args, heard)` returns the result as JSON data; it is cancelled by its scope."""
     say("tools", version=version, tools=await tools())
     say("status", **await call("payment_session_status", {}))
-    say("quote", **await call("x402_quote", {"url": urls["cheap"]}))
+    say("quote", **await call("x402_quote", asks["quote"]))
     heard = []
-    buy = {"url": urls["cheap"], "purchase_id": "one"}
-    told = await call("x402_fetch", buy, heard.append)
+    told = await call("x402_fetch", asks["buy"], heard.append)
     say("buy", **told, heard=heard)
-    say("again", **await call("x402_fetch", buy))
-    say("refused", **await call("x402_fetch", {"url": urls["expensive"]}))
-    say("nonsense", **await call("x402_fetch", {"url": urls["cheap"], "pay_to": "0x" + "22" * 20}))
+    say("again", **await call("x402_fetch", asks["buy"]))
+    say("refused", **await call("x402_fetch", asks["refused"]))
+    say("nonsense", **await call("x402_fetch", asks["nonsense"]))
 
-    slow = {"url": urls["slow"], "purchase_id": "two"}
     with anyio.CancelScope() as scope:
-        await call("x402_fetch", slow, lambda stage: scope.cancel() if stage >= PAYING else None)
+        await call("x402_fetch", asks["slow"], lambda stage: scope.cancel() if stage >= PAYING else None)
     say("cancel", cut="cancelled" if scope.cancelled_caught else "answered")
-    say("collected", **await call("x402_fetch", slow))
+    say("collected", **await call("x402_fetch", asks["slow"]))

@@ -21,7 +21,7 @@ async def main():
 
             return data(await client.call_tool(name, args, progress_callback=progress if heard else None))
 
-        await converse(client.protocol_version, tools, call, given["urls"])
+        await converse(client.protocol_version, tools, call, given["asks"])
 
 
 def data(model):

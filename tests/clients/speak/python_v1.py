@@ -22,7 +22,7 @@ async def main():
 
                 return data(await session.call_tool(name, args, progress_callback=progress if heard else None))
 
-            await converse(hello.protocolVersion, tools, call, given["urls"])
+            await converse(hello.protocolVersion, tools, call, given["asks"])
 
 
 def data(model):

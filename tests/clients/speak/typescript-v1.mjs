@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/sdk/types.js";
 import { converse, settings } from "./conversation.mjs";
 
-const { serve, urls } = settings();
+const { serve, asks } = settings();
 const client = new Client({ name: "typescript", version: "1" });
 await client.connect(new StdioClientTransport({ ...serve, stderr: "ignore" }));
 await converse({
@@ -13,5 +13,5 @@ await converse({
   tools: async () => (await client.listTools()).tools,
   call: (name, args, { heard, signal } = {}) =>
     client.callTool({ name, arguments: args }, undefined, { signal, onprogress: heard && (({ progress }) => heard(progress)) }),
-}, urls);
+}, asks);
 await client.close();

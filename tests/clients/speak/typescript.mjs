@@ -4,7 +4,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { converse, settings } from "./conversation.mjs";
 
-const { serve, era, urls } = settings();
+const { serve, era, asks } = settings();
 const client = new Client({ name: "typescript", version: "2" }, { versionNegotiation: { mode: era === "modern" ? "auto" : "legacy" } });
 await client.connect(new StdioClientTransport({ ...serve, stderr: "ignore" }));
 await converse({
@@ -12,5 +12,5 @@ await converse({
   tools: async () => (await client.listTools()).tools,
   call: (name, args, { heard, signal } = {}) =>
     client.callTool({ name, arguments: args }, { signal, onprogress: heard && (({ progress }) => heard(progress)) }),
-}, urls);
+}, asks);
 await client.close();
