@@ -58,7 +58,8 @@ type Client = RunningService<RoleClient, Listener>;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let settings: Settings = serde_json::from_str(&std::env::args().nth(1).ok_or("the settings are the one argument")?)?;
+    let settings: Settings =
+        serde_json::from_str(&std::env::args().nth(1).ok_or("the settings are the one argument")?)?;
     let mut child = Command::new(&settings.serve.command)
         .args(&settings.serve.args)
         .env_clear()

@@ -1,6 +1,7 @@
-// Holds `bursar serve` against the official MCP conformance suite and the official inspector, in both eras of MCP:
+// Holds `bursar serve` against the official MCP conformance suite and the official inspector, in both eras of MCP, and has a
+// fuzzer for MCP servers at it:
 //
-//   node tests/conformance/run.mjs --bursar target/debug/bursar
+//   node tests/conformance/run.mjs --bursar target/debug/bursar [--fuzzer target/tests/python/bin/mcp-fuzzer]
 //
 // A sandbox without money: nothing here can buy. Ends with the line `N passed, N failed`.
 
@@ -12,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Bursar } from "../peers/test/bursar.mjs";
 import { openBridge } from "./bridge.mjs";
+import * as fuzzer from "./fuzzer.mjs";
 import { REASONS, SCENARIOS } from "./scenarios.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -20,10 +22,10 @@ const TOOLS = ["x402_fetch", "x402_quote", "prepare_browser_payment", "attach_br
 /** Of one process of `serve`, asked by the inspector. */
 const CALLS_AT_ONCE = 1_000;
 
-const { values: options } = parseArgs({ options: { bursar: { type: "string" } } });
+const { values: options } = parseArgs({ options: { bursar: { type: "string" }, fuzzer: { type: "string" } } });
 const node = packagedNode();
 const binary = options.bursar && resolve(options.bursar);
-if (!binary || !canRun(binary)) stop("usage: node tests/conformance/run.mjs --bursar PROGRAM");
+if (!binary || !canRun(binary)) stop("usage: node tests/conformance/run.mjs --bursar PROGRAM [--fuzzer PROGRAM]");
 if (!existsSync(join(here, "node_modules/@modelcontextprotocol/conformance"))) {
   stop(`the suite is not installed; run \`npm ci --ignore-scripts\` in ${here}`);
 }
@@ -36,6 +38,7 @@ try {
   await bursar.open({ budget: "1.00 USD", minutes: 60 });
   for (const revision of Object.keys(SCENARIOS)) await suite(revision);
   for (const era of ["legacy", "modern", "auto"]) await inspector(era);
+  if (options.fuzzer) await fuzz(resolve(options.fuzzer));
 } catch (fault) {
   tell(false, fault.message);
 } finally {
@@ -50,7 +53,7 @@ async function suite(revision) {
   const bridge = await openBridge(bursar.serve);
   const out = join(work, revision);
   try {
-    await run("conformance", ["server", "--url", bridge.url, "--requirements", revision, "-o", out]);
+    await run(node, [installed("conformance"), "server", "--url", bridge.url, "--requirements", revision, "-o", out]);
   } finally {
     await bridge.stop();
   }
@@ -99,7 +102,7 @@ function compare(meant, checks) {
 async function inspector(era) {
   const { command, args, env } = bursar.serve;
   const ask = (...words) =>
-    run("mcp-inspector", ["--cli", "--protocol-era", era, "--format", "json", ...words, "--", command, ...args], env);
+    run(node, [installed("mcp-inspector"), "--cli", "--protocol-era", era, "--format", "json", ...words, "--", command, ...args], env);
   const list = await ask("--method", "tools/list", "--strict");
   const names = result(list)?.tools?.map(({ name }) => name);
   tell(list.code === 0 && String(names) === String(TOOLS), `inspector ${era}: the schemas of the tools suit every client`, ...complaint(list));
@@ -129,12 +132,26 @@ function complaint({ code, out, errors }) {
   return [`exit code ${code}`, out.slice(0, 400), ...lines.slice(0, 8)].filter(Boolean);
 }
 
-/** Runs a tool of this folder with the node that it needs; it reads and writes no home folder but a temporary one. */
-function run(tool, words, env = {}) {
+/** The fuzzer, and that it bought nothing. */
+async function fuzz(program) {
+  const { command, args, env } = bursar.serve;
+  const out = join(work, "fuzzer");
+  const ended = await run(program, fuzzer.words([command, ...args], out), env);
+  const found = fuzzer.faults(out, TOOLS);
+  tell(found.length === 0, "the fuzzer finds no crash, no silence and nothing taken that should not be", ...found, ...(found.length > 0 ? complaint(ended) : []));
+  tell((await bursar.nonces()).length === 0, "nothing was bought by any of this");
+}
+
+function installed(tool) {
+  return join(here, "node_modules/.bin", tool);
+}
+
+/** Runs a tool; it reads and writes no home folder but a temporary one. */
+function run(program, words, env = {}) {
   return new Promise((done, failed) => {
-    const child = spawn(node, [join(here, "node_modules/.bin", tool), ...words], {
+    const child = spawn(program, words, {
       cwd: work,
-      env: { ...env, PATH: process.env.PATH, HOME: work, NO_COLOR: "1" },
+      env: { ...env, PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: "1", HOME: work, NO_COLOR: "1" },
       stdio: ["ignore", "pipe", "pipe"],
       timeout: TOOL_WITHIN_MS,
       killSignal: "SIGKILL",

@@ -116,7 +116,8 @@ fn notification(method: &str, members: &Map<String, Value>) -> Envelope {
 
 fn request(members: Map<String, Value>, id: RequestId, method: &str) -> Envelope {
     if !SERVED.contains(&method) || OF_A_HANDSHAKE.contains(&method) && has_no_handshake(&members) {
-        let why = format!("there is no method `{}`; bursar offers tools, by `tools/list` and `tools/call`", line(method, 64));
+        let why =
+            format!("there is no method `{}`; bursar offers tools, by `tools/list` and `tools/call`", line(method, 64));
         return Envelope::Invalid(Some(id), ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None));
     }
     if method == "tools/call" {
