@@ -73,3 +73,5 @@ mod stall;
 mod terminal;
 #[path = "stories/tls.rs"]
 mod tls;
+#[path = "cli/wire.rs"]
+mod wire;
