@@ -81,6 +81,8 @@ async fn every_odd_line_of_a_real_client_is_answered_once_with_its_code_and_its_
     let modern = |method: &str| request(json!(7), method, json!({}), "2026-07-28");
     let plain = |text: &str| format!("{text}\n").into_bytes();
     let (none, seven) = (Value::Null, json!(7));
+    // What reaches the library is in the air for a moment, so that it needs an id of its own.
+    let [bare, unknown, future] = [json!("bare"), json!("unknown"), json!("future")];
     let lines: Vec<(Vec<u8>, &Value, i64)> = vec![
         (plain("{"), &none, PARSE),
         (plain(r#"{"jsonrpc":"2.0","id":7,"method":"ping""#), &none, PARSE),
@@ -95,10 +97,10 @@ async fn every_odd_line_of_a_real_client_is_answered_once_with_its_code_and_its_
         (plain(r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#), &none, REQUEST),
         (plain(r#"{"jsonrpc":"2.0","id":7,"id":7,"method":"ping"}"#), &none, REQUEST),
         (plain(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"a":1,"a":1}}"#), &seven, REQUEST),
-        (plain(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x402_fetch"}}"#), &seven, PARAMS),
+        (plain(r#"{"jsonrpc":"2.0","id":"bare","method":"tools/call","params":{"name":"x402_fetch"}}"#), &bare, PARAMS),
         (call(json!([1])), &seven, PARAMS),
-        (request(seven.clone(), "tools/call", json!({"name": "pay"}), "2026-07-28"), &seven, PARAMS),
-        (request(seven.clone(), "tools/list", json!({}), "2031-01-01"), &seven, REVISION),
+        (request(unknown.clone(), "tools/call", json!({"name": "pay"}), "2026-07-28"), &unknown, PARAMS),
+        (request(future.clone(), "tools/list", json!({}), "2031-01-01"), &future, REVISION),
         (modern("ping"), &seven, METHOD),
         (modern("initialize"), &seven, METHOD),
         (modern("resources/list"), &seven, METHOD),
@@ -106,13 +108,10 @@ async fn every_odd_line_of_a_real_client_is_answered_once_with_its_code_and_its_
     ];
     let desk = Desk::with_vault().await;
     for greeted in [Vec::new(), greeting()] {
+        // Once there was a handshake, a call without `_meta` is an ordinary one.
+        let of_this = || lines.iter().filter(|(_, id, _)| greeted.is_empty() || **id != bare);
         let mut input = greeted.clone();
-        for (line, _, _) in &lines {
-            // Without a handshake and without `_meta` is an ordinary call once there was a handshake.
-            if greeted.is_empty() || !line.ends_with(b"{\"name\":\"x402_fetch\"}}\n") {
-                input.extend_from_slice(line);
-            }
-        }
+        of_this().for_each(|(line, _, _)| input.extend_from_slice(line));
         input.extend(status(json!("last")));
         let mut answers = said(&desk, input).await;
         answers.retain(|answer| answer["id"] != "hello");
@@ -126,13 +125,7 @@ async fn every_odd_line_of_a_real_client_is_answered_once_with_its_code_and_its_
                 (answer["id"].to_string(), answer["error"]["code"].as_i64().unwrap())
             })
             .collect();
-        let mut meant: Vec<(String, i64)> = lines.iter().map(|(_, id, code)| (id.to_string(), *code)).collect();
-        if !greeted.is_empty() {
-            meant.retain({
-                let mut left = 1;
-                move |one| *one != ("7".to_owned(), PARAMS) || core::mem::replace(&mut left, 0) == 0
-            });
-        }
+        let mut meant: Vec<(String, i64)> = of_this().map(|(_, id, code)| (id.to_string(), *code)).collect();
         got.sort();
         meant.sort();
         assert_eq!(got, meant);

@@ -7,15 +7,15 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { GOODS, goodsOf } from "../peers/lab/constants.mjs";
 import { startLab } from "../peers/lab/start.mjs";
 import { tokenAt } from "../peers/lab/token.mjs";
 import { Bursar } from "../peers/test/bursar.mjs";
-import { Front } from "../peers/test/front.mjs";
-import { authorizationOf } from "../peers/test/payment.mjs";
 import { Check, agent, conversation } from "./checks.mjs";
+import { Counter } from "./counter.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = resolve(here, "../..");
@@ -71,11 +71,11 @@ async function all() {
   stack.push(() => lab.stop());
   const { host, address, sellers, chain } = lab.endpoints;
   const token = await tokenAt(chain.rpc);
-  const front = await Front.open({ host, address, port: 0, target: sellers.v2.ports.honest, certificates: lab.tls });
-  stack.push(async () => front.close());
+  const counter = await Counter.open({ host, address, target: sellers.v2.ports.honest, certificates: lab.tls });
+  stack.push(async () => counter.close());
   const bursar = new Bursar(resolve(options.bursar));
   stack.push(() => bursar.stop());
-  const payer = await bursar.init({ authority: lab.tls.authority, host, origins: [front.origin], recipients: [sellers.v2.payee] });
+  const payer = await bursar.init({ authority: lab.tls.authority, host, origins: [counter.origin], recipients: [sellers.v2.payee] });
   await token.mint(payer, 100_000_000n);
   await bursar.open({ budget: "1.00 USD", minutes: 60 });
   const before = await token.balance(sellers.v2.payee);
@@ -83,7 +83,7 @@ async function all() {
   let owed = 0n;
   const lane = async () => {
     for (let speaker = waiting.shift(); speaker !== undefined; speaker = waiting.shift()) {
-      const price = await one(speaker, bursar, front);
+      const price = await one(speaker, bursar, counter);
       owed += price;
     }
   };
@@ -91,9 +91,8 @@ async function all() {
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
   const check = new Check();
   check.same("the payee has more, in millionths", (await token.balance(sellers.v2.payee)) - before, owed);
-  const sent = front.takeExchanges().map(({ request }) => ({ for: speakerOf(request), nonce: authorizationOf(request)?.nonce }));
   for (const { name, isAgent } of SPEAKERS) {
-    const nonces = sent.filter((one) => one.for === name && one.nonce).map(({ nonce }) => nonce);
+    const nonces = counter.payments.filter((one) => one.for === name).map(({ nonce }) => nonce);
     check.same(`${name}: payments on the wire`, nonces.length, isAgent ? 1 : 2);
     check.same(`${name}: different ones`, new Set(nonces).size, nonces.length);
   }
@@ -101,9 +100,9 @@ async function all() {
 }
 
 /** One speaker and what it said; resolves to what the payee must have got, in millionths. */
-async function one(speaker, bursar, front) {
+async function one(speaker, bursar, counter) {
   const check = new Check();
-  const url = (path) => `${front.origin}${path}?for=${encodeURIComponent(speaker.name)}`;
+  const url = (path) => `${counter.origin}${path}?for=${encodeURIComponent(speaker.name)}`;
   const purchase = (path, id) => ({ url: url(path), purchase_id: `${speaker.name.replaceAll(/[^A-Za-z0-9]/g, "-")}-${id}` });
   const asks = {
     quote: { url: url("/cheap") },
@@ -114,7 +113,8 @@ async function one(speaker, bursar, front) {
   };
   const plan = [["payment_session_status", {}], ...[asks.buy, asks.buy, asks.refused].map((ask) => ["x402_fetch", ask])];
   const started = performance.now();
-  const { said, code, errors } = await talk(speaker, { serve: bursar.serve, era: speaker.era, asks, plan });
+  const { said, code, errors } = await talk(speaker, { serve: bursar.serve, era: speaker.era, asks, plan },
+    ({ step }) => step === "cancel" && counter.release(speaker.name));
   check.same("exit code", code, 0);
   const goods = (path) => goodsOf("v2", path).goods;
   if (speaker.isAgent) agent(check, said, { goods: goods("/cheap") });
@@ -125,11 +125,6 @@ async function one(speaker, bursar, front) {
   return paths.map((path) => GOODS.find((good) => good.path === path).units).reduce((sum, units) => sum + units, 0n);
 }
 
-/** Whom a request was made for: its URL says so. */
-function speakerOf({ start }) {
-  return new URL(start.split(" ")[1], "https://shop.test").searchParams.get("for");
-}
-
 function report(what, check, errors = "") {
   const holds = check.faults.length === 0;
   tally[holds ? "passed" : "failed"] += 1;
@@ -138,8 +133,8 @@ function report(what, check, errors = "") {
   if (!holds && errors) console.log(errors.split("\n").slice(-12).map((line) => `    ${line}`).join("\n"));
 }
 
-/** Starts a speaker with its settings as the one argument; resolves to the lines of JSON that it said. */
-function talk({ start: [program, ...words] }, settings) {
+/** Starts a speaker with its settings as the one argument; resolves to the lines of JSON that it said, each `heard` at once. */
+function talk({ start: [program, ...words] }, settings, heard) {
   return new Promise((done, failed) => {
     const child = spawn(program, [...words, JSON.stringify(settings)], {
       cwd: here,
@@ -148,18 +143,20 @@ function talk({ start: [program, ...words] }, settings) {
       timeout: WITHIN_MS,
       killSignal: "SIGKILL",
     });
-    let out = "";
+    const said = [];
     let errors = "";
-    child.stdout.on("data", (text) => (out += text));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      try {
+        said.push(JSON.parse(line));
+      } catch {
+        errors += `${line}\n`;
+        return;
+      }
+      heard(said.at(-1));
+    });
     child.stderr.on("data", (text) => (errors += text));
     child.once("error", failed);
-    child.once("close", (code, signal) => {
-      try {
-        done({ said: out.split("\n").filter(Boolean).map((line) => JSON.parse(line)), code: code ?? signal, errors });
-      } catch {
-        done({ said: [], code: code ?? signal, errors: `${errors}\n${out}` });
-      }
-    });
+    child.once("close", (code, signal) => done({ said, code: code ?? signal, errors }));
   });
 }
 
