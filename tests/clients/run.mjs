@@ -2,7 +2,8 @@
 //
 //   node tests/clients/run.mjs --bursar target/debug/bursar --rmcp target/debug/examples/rmcp_client [--only TEXT]
 //
-// Needs tests/peers and this folder installed (npm), and the two Python environments that `tests/all clients` makes. Ends with the line `N passed, N failed`.
+// Needs tests/peers and this folder installed (npm), and the two Python environments that `tests/all clients` makes. Ends with
+// the line `N passed, N failed`.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
