@@ -85,3 +85,5 @@ mod tls;
 mod watch;
 #[path = "cli/webhook.rs"]
 mod webhook;
+#[path = "cli/wire.rs"]
+mod wire;

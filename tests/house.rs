@@ -7,6 +7,8 @@ mod readme;
 mod schema;
 #[path = "house/schema_checker.rs"]
 mod schema_checker;
+#[path = "house/supply.rs"]
+mod supply;
 #[path = "house/tidy.rs"]
 mod tidy;
 #[path = "house/tool_table.rs"]

@@ -6,10 +6,17 @@
 //! response is handed on for whoever knows whether the client was asked.
 
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, ProtocolVersion, RequestId};
 use serde_json::{Map, Value};
 
 use crate::strict_json::{self, DEPTH_MAX, Fault};
+use crate::untrusted::line;
+
+/// The methods that this server answers. Nothing else reaches the MCP library.
+const SERVED: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+
+/// Those of them that ended with the handshake; a request of a revision without one finds no such method (MCP 2026-07-28).
+const OF_A_HANDSHAKE: [&str; 2] = ["initialize", "ping"];
 
 /// What one line turned out to be.
 #[derive(Debug)]
@@ -119,6 +126,11 @@ fn notification(method: &str, members: &Map<String, Value>) -> Envelope {
 }
 
 fn request(members: Map<String, Value>, id: RequestId, method: &str) -> Envelope {
+    if !SERVED.contains(&method) || OF_A_HANDSHAKE.contains(&method) && has_no_handshake(&members) {
+        let why =
+            format!("there is no method `{}`; bursar offers tools, by `tools/list` and `tools/call`", line(method, 64));
+        return Envelope::Invalid(Some(id), ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None));
+    }
     if method == "tools/call" {
         let part = |name| members.get("params").and_then(|params| params.get(name));
         if !part("name").is_some_and(Value::is_string) {
@@ -129,18 +141,21 @@ fn request(members: Map<String, Value>, id: RequestId, method: &str) -> Envelope
         }
     }
     match serde_json::from_value::<ClientJsonRpcMessage>(Value::Object(members)) {
-        // A served method whose params do not fit is read as an unknown one: that is no message, see below.
-        Ok(message @ JsonRpcMessage::Request(_)) if !(is_served(method) && is_unknown(&message)) => {
-            Envelope::Request(id, Box::new(message))
-        }
-        _ if is_served(method) => bad_params(id, "the params do not fit the method"),
-        _ => Envelope::Invalid(Some(id), ErrorData::invalid_request("the message is not a JSON-RPC request", None)),
+        // A method whose params do not fit is read as an unknown one: that is no message.
+        Ok(message @ JsonRpcMessage::Request(_)) if !is_unknown(&message) => Envelope::Request(id, Box::new(message)),
+        _ => bad_params(id, "the params do not fit the method"),
     }
 }
 
-/// Whether this server answers the method.
-fn is_served(method: &str) -> bool {
-    ["initialize", "ping", "server/discover", "tools/list", "tools/call"].contains(&method)
+/// Whether the request says that it is of a revision without a handshake.
+fn has_no_handshake(members: &Map<String, Value>) -> bool {
+    let stated = members
+        .get("params")
+        .and_then(|params| params.get("_meta"))
+        .and_then(|meta| meta.get("io.modelcontextprotocol/protocolVersion"));
+    stated
+        .and_then(|version| serde_json::from_value::<ProtocolVersion>(version.clone()).ok())
+        .is_some_and(|version| !version.has_initialize())
 }
 
 fn is_unknown(message: &ClientJsonRpcMessage) -> bool {
@@ -173,6 +188,7 @@ mod tests {
     fn what_is_wrong_is_answered_with_the_id_where_there_is_one() {
         let (request, params, parse) =
             (ErrorCode::INVALID_REQUEST.0, ErrorCode::INVALID_PARAMS.0, ErrorCode::PARSE_ERROR.0);
+        let unknown = ErrorCode::METHOD_NOT_FOUND.0;
         let seven = Some(RequestId::Number(7));
         let cases = [
             ("{", None, parse),
@@ -205,6 +221,9 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":7,"method":"initialize"}"#, seven.clone(), params),
             (r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":1,"a":2}}"#, seven.clone(), request),
             (r#"{"jsonrpc":"2.0","id":7,"id":8,"method":"ping"}"#, None, request),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"no/such"}"#, seven.clone(), unknown),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"resources/list","params":{}}"#, seven.clone(), unknown),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"notifications/cancelled"}"#, seven.clone(), unknown),
         ];
         for (line, id, code) in cases {
             assert_eq!(refused(line), (id, code), "{line}");
@@ -245,12 +264,26 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#,
             r#"{"jsonrpc":"2.0","id":"a","method":"tools/list","params":null}"#,
             r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x","arguments":null}}"#,
-            r#"{"jsonrpc":"2.0","id":"a","method":"no/such"}"#,
         ] {
             assert!(matches!(open(line.as_bytes()), Envelope::Request(RequestId::String(_), _)), "{line}");
         }
         let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}"#;
         assert!(matches!(open(cancel.as_bytes()), Envelope::Cancel(RequestId::Number(9))));
+    }
+
+    #[test]
+    fn a_revision_without_a_handshake_has_no_greeting_and_no_ping() {
+        for method in ["initialize", "ping"] {
+            let of = |version: &str| {
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{{"protocolVersion":"2025-11-25",
+                    "capabilities":{{}},"clientInfo":{{"name":"t","version":"1"}},
+                    "_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}"}}}}}}"#
+                )
+            };
+            assert_eq!(refused(&of("2026-07-28")), (Some(RequestId::Number(7)), ErrorCode::METHOD_NOT_FOUND.0));
+            assert!(matches!(open(of("2025-11-25").as_bytes()), Envelope::Request(..)), "{method}");
+        }
     }
 
     #[test]
