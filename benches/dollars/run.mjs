@@ -1,0 +1,108 @@
+// Dollars lost: every attack against every buyer, and an honest corpus, counted on a local chain.
+//
+//   node benches/dollars/run.mjs --bursar PATH           everything that can run here; tables on standard output
+//   node benches/dollars/run.mjs --bursar PATH --write   and docs/dollars-lost.md with its chart
+//   node benches/dollars/run.mjs --bursar PATH --quick   bursar alone, a handful of attacks: what tests/all runs
+//
+// The exit code is 0 only if bursar lost nothing, refused nothing honest and hung nowhere. 2 is wrong usage.
+
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { makeCertificates } from "../../tests/peers/lab/certificates.mjs";
+import { ATTACKS, QUICK } from "./attacks/index.mjs";
+import { BENIGN, playBenign } from "./benign.mjs";
+import { buyers } from "./buyers/index.mjs";
+import { Chain } from "./stage/chain.mjs";
+import { HONEST_HOST, Stage, THIEF_HOST } from "./stage/stage.mjs";
+import { chart } from "./chart.mjs";
+import { page, told, verdict } from "./table.mjs";
+
+const QUICK_BENIGN = ["a cent, GET", "POST with a JSON body", "exactly the cap"];
+
+const { values: options } = parseArgs({
+  options: {
+    bursar: { type: "string" },
+    quick: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    attack: { type: "string" },
+    buyer: { type: "string" },
+    json: { type: "string" },
+  },
+});
+if (!options.bursar) {
+  console.error("usage: node benches/dollars/run.mjs --bursar PATH [--quick] [--write] [--attack TEXT] [--buyer ID] [--json FILE]");
+  process.exit(2);
+}
+
+const tls = makeCertificates(HONEST_HOST, THIEF_HOST);
+const everyone = buyers({ bursar: resolve(options.bursar) })
+  .filter(({ id }) => (options.quick ? id === "bursar" : !options.buyer || id.startsWith(options.buyer)));
+const attacks = (options.quick ? QUICK : ATTACKS).filter(({ name }) => !options.attack || name.includes(options.attack));
+const benign = BENIGN.filter(({ name }) =>
+  (options.quick ? QUICK_BENIGN.includes(name) : true) && (!options.attack || name.includes(options.attack)));
+const able = everyone.filter(({ missing }) => !missing);
+const results = [];
+const honest = [];
+
+const chain = await Chain.start();
+let code = 1;
+try {
+  for (const attack of attacks) {
+    if (attack.together) await Promise.all(able.map((buyer) => attacked(attack, buyer, chain)));
+    else for (const buyer of able) await attacked(attack, buyer, chain);
+  }
+  for (const buyer of able) for (const one of benign) await served(one, buyer);
+  const outcome = { everyone, attacks, benign, results, honest };
+  if (options.write) {
+    writeFileSync(new URL("../../docs/dollars-lost.md", import.meta.url), page(outcome));
+    writeFileSync(new URL("../../docs/dollars-lost.svg", import.meta.url), chart(outcome));
+  }
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(outcome, (_key, held) => (typeof held === "bigint" ? String(held) : held), 1)}\n`);
+  const faults = verdict(outcome);
+  for (const fault of faults) console.log(`✗ ${fault}`);
+  console.log(`${results.length} attacks and ${honest.length} honest purchases played; ${faults.length} faults of bursar`);
+  code = faults.length === 0 ? 0 : 1;
+} finally {
+  await chain.stop();
+}
+process.exit(code);
+
+/** One attack against one buyer, told in a line. */
+async function attacked(attack, { id, promises, make }, usual) {
+  const buyer = make();
+  const own = attack.ownChain ? await Chain.start() : usual;
+  const stage = new Stage({ chain: own, tls, buyer });
+  const began = performance.now();
+  let counted = {};
+  try {
+    await attack.play(stage);
+    counted = await stage.count();
+  } catch (fault) {
+    counted = { broken: fault.message };
+  } finally {
+    await stage.close();
+    if (attack.ownChain) await own.stop();
+  }
+  const inside = attack.needs.some((need) => promises.includes(need));
+  const result = { buyer: id, attack: attack.name, inside, ...counted, peak: buyer.peak, ms: Math.round(performance.now() - began) };
+  results.push(result);
+  console.log(told(result));
+}
+
+/** One honest purchase of one buyer. */
+async function served(one, { id, make }) {
+  const buyer = make();
+  const stage = new Stage({ chain, tls, buyer });
+  let served = {};
+  try {
+    served = await playBenign(one, stage);
+  } catch (fault) {
+    served = { broken: fault.message };
+  } finally {
+    await stage.close();
+  }
+  const result = { buyer: id, name: one.name, ...served, peak: buyer.peak };
+  honest.push(result);
+  if (!result.sold || !result.paid) console.log(`${id}: honest "${one.name}" ${result.sold ? "sold" : "not sold"}, ${result.paid ? "paid" : "not paid right"}: ${result.text ?? result.broken}`);
+}
