@@ -18,7 +18,7 @@ import { HONEST_HOST, Stage, THIEF_HOST } from "./stage/stage.mjs";
 import { chart } from "./chart.mjs";
 import { page, told, verdict } from "./table.mjs";
 
-const QUICK_BENIGN = ["a cent, GET", "POST with a JSON body", "exactly the cap"];
+const QUICK_BENIGN = ["half a cent, GET", "POST with a JSON body", "exactly the cap"];
 
 const { values: options } = parseArgs({
   options: {
@@ -28,10 +28,11 @@ const { values: options } = parseArgs({
     attack: { type: "string" },
     buyer: { type: "string" },
     json: { type: "string" },
+    lanes: { type: "string", default: "3" },
   },
 });
 if (!options.bursar) {
-  console.error("usage: node benches/dollars/run.mjs --bursar PATH [--quick] [--write] [--attack TEXT] [--buyer ID] [--json FILE]");
+  console.error("usage: node benches/dollars/run.mjs --bursar PATH [--quick] [--write] [--attack TEXT] [--buyer ID] [--json FILE] [--lanes N]");
   process.exit(2);
 }
 
@@ -48,11 +49,14 @@ const honest = [];
 const chain = await Chain.start();
 let code = 1;
 try {
-  for (const attack of attacks) {
-    if (attack.together) await Promise.all(able.map((buyer) => attacked(attack, buyer, chain)));
-    else for (const buyer of able) await attacked(attack, buyer, chain);
-  }
-  for (const buyer of able) for (const one of benign) await served(one, buyer);
+  const left = [...able];
+  const lane = async () => {
+    for (let buyer = left.shift(); buyer; buyer = left.shift()) {
+      for (const attack of attacks) await attacked(attack, buyer, chain);
+      if (benign.length > 0) await served(buyer);
+    }
+  };
+  await Promise.all(Array.from({ length: Number(options.lanes) }, lane));
   const outcome = { everyone, attacks, benign, results, honest };
   if (options.write) {
     writeFileSync(new URL("../../docs/dollars-lost.md", import.meta.url), page(outcome));
@@ -90,19 +94,21 @@ async function attacked(attack, { id, promises, make }, usual) {
   console.log(told(result));
 }
 
-/** One honest purchase of one buyer. */
-async function served(one, { id, make }) {
+/** All honest purchases of one buyer, from one wallet. */
+async function served({ id, make }) {
   const buyer = make();
   const stage = new Stage({ chain, tls, buyer });
-  let served = {};
+  let all = benign.map(({ name }) => ({ name, broken: "not played" }));
   try {
-    served = await playBenign(one, stage);
+    all = await playBenign(benign, stage);
   } catch (fault) {
-    served = { broken: fault.message };
+    all = benign.map(({ name }) => ({ name, broken: fault.message }));
   } finally {
     await stage.close();
   }
-  const result = { buyer: id, name: one.name, ...served, peak: buyer.peak };
-  honest.push(result);
-  if (!result.sold || !result.paid) console.log(`${id}: honest "${one.name}" ${result.sold ? "sold" : "not sold"}, ${result.paid ? "paid" : "not paid right"}: ${result.text ?? result.broken}`);
+  for (const one of all) {
+    honest.push({ buyer: id, ...one, peak: buyer.peak });
+    if (!one.sold || !one.paid) console.log(`${id}: honest "${one.name}" ${one.sold ? "sold" : "not sold"}, ${one.paid ? "paid" : "not paid right"}: ${one.text ?? one.broken}`);
+  }
+  console.log(`${id}: ${all.filter(({ sold, paid }) => sold && paid).length} of ${all.length} honest purchases`);
 }

@@ -1,10 +1,10 @@
 // A small answer that is large when it is opened.
 
-import { createGzip } from "node:zlib";
-import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
 
-const MIB = Buffer.alloc(1 << 20);
-const OPENED_MIB = 1_024;
+/** Sixteen MiB of nothing as one member; gzip lets members follow one another. */
+const MEMBER = gzipSync(Buffer.alloc(16 << 20), { level: 9 });
+const BOMB = Buffer.concat(Array(64).fill(MEMBER));
 
 export default {
   name: "a bomb in the terms",
@@ -17,7 +17,8 @@ export default {
       const [offer] = [shop.offer({ units: 10_000n, payTo: stage.payee })];
       const terms = shop.version === 2 ? { "payment-required": header(shop, request, offer) } : {};
       request.reply.writeHead(402, { "content-type": "application/json", "content-encoding": "gzip", ...terms });
-      return zeros(OPENED_MIB).pipe(createGzip({ level: 9 })).on("error", () => {}).pipe(request.reply).on("error", () => {});
+      request.reply.on("error", () => {});
+      return request.reply.end(BOMB);
     });
     await stage.ready();
     await stage.want({ url: `${shop.origin}/goods` }, { allow: 10_000n });
@@ -27,13 +28,4 @@ export default {
 function header(shop, { url }, offer) {
   const terms = { x402Version: 2, error: "", accepts: [offer], resource: { url: `${shop.origin}${url}` } };
   return Buffer.from(JSON.stringify(terms)).toString("base64");
-}
-
-function zeros(count) {
-  let left = count;
-  return new Readable({
-    read() {
-      this.push(left-- > 0 ? MIB : null);
-    },
-  });
 }

@@ -1,5 +1,7 @@
 // A purchase whose content is as large as the seller likes.
 
+import { once } from "node:events";
+
 const MIB = Buffer.alloc(1 << 20, "x");
 const SENT_MIB = 512;
 
@@ -15,8 +17,9 @@ export default {
       const { reply } = request;
       reply.on("error", () => {});
       reply.writeHead(200, { "content-type": "text/plain", ...shop.settlement(request.payment, hash) });
+      const gone = once(reply, "close");
       for (let sent = 0; sent < SENT_MIB && !reply.destroyed; sent++) {
-        if (!reply.write(MIB)) await Promise.race([event(reply, "drain"), event(reply, "close")]);
+        if (!reply.write(MIB)) await Promise.race([once(reply, "drain"), gone]);
       }
       return reply.end();
     });
@@ -24,7 +27,3 @@ export default {
     await stage.want({ url: `${shop.origin}/goods` }, { allow: 10_000n });
   },
 };
-
-function event(emitter, name) {
-  return new Promise((resolve) => emitter.once(name, resolve));
-}

@@ -5,7 +5,6 @@ export default {
   tries: "takes the payment and sends a byte a second for as long as anybody listens",
   known: "slow loris, the other way round",
   needs: ["deadline"],
-  together: true,
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => {
       if (!request.payment) return shop.charge(request, [shop.offer({ units: 10_000n, payTo: stage.payee })]);

@@ -6,7 +6,7 @@ export default {
   name: "redirect of the paid request",
   tries: "answers the payment with a redirect to the thief, who cashes what arrives and asks for money in his own terms",
   known: "curl and fetch send custom headers on; agent-security-harness X4-055",
-  needs: ["once", "payee"],
+  needs: ["once"],
   async play(stage) {
     const thief = await stage.shop(async (request, shop) => {
       if (request.payment) await shop.cash(request.payment);

@@ -17,6 +17,7 @@ dns.lookup = (_name, options, found) => {
   const done = typeof options === "function" ? options : found;
   return options.all ? done(null, [{ address: settings.address, family: 4 }]) : done(null, settings.address, 4);
 };
+let before = Promise.resolve();
 const account = privateKeyToAccount(settings.key);
 const lower = (text) => String(text).toLowerCase();
 const payees = settings.payees.map(lower);
@@ -73,7 +74,6 @@ for (let next = await lines.next(); !next.done; next = await lines.next()) {
   answer(purchase(url, method, body, expect));
 }
 
-let before = Promise.resolve();
 function answer(purchase) {
   before = Promise.all([before, purchase]).then(([, said]) => process.stdout.write(`${JSON.stringify(said)}\n`));
 }

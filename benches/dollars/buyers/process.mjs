@@ -19,6 +19,7 @@ export class ProcessBuyer {
   peak = 0;
   #key = generatePrivateKey();
   #waiting = [];
+  #authority = `${RUN}ca-${process.pid}.pem`;
 
   /** `command` and `args` start it; `strict` says whether it is given the strictest settings that its documents show. */
   constructor({ command, args, speaks = 2, strict }) {
@@ -64,9 +65,9 @@ export class ProcessBuyer {
 
   #start() {
     mkdirSync(RUN, { recursive: true });
-    writeFileSync(`${RUN}ca.pem`, this.settings.authority);
+    writeFileSync(this.#authority, this.settings.authority);
     const env = {
-      PATH: process.env.PATH, HOME: "/nonexistent", NODE_EXTRA_CA_CERTS: `${RUN}ca.pem`, NODE_NO_WARNINGS: "1",
+      PATH: process.env.PATH, HOME: "/nonexistent", NODE_EXTRA_CA_CERTS: this.#authority, NODE_NO_WARNINGS: "1",
       PYTHONDONTWRITEBYTECODE: "1",
     };
     this.child = spawn(this.command, this.args, { stdio: ["pipe", "pipe", "ignore"], env });

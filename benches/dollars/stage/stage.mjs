@@ -79,6 +79,11 @@ export class Stage {
     return { ...answer, ok: !answer.fault && !answer.hung && answer.text.includes(GOODS) };
   }
 
+  /** What the buyer has now. */
+  wealth() {
+    return this.chain.wealth(this.wallet);
+  }
+
   /** Cashes whatever is left to cash, and counts. */
   async count() {
     for (const shop of this.#shops) await shop.cashAll();

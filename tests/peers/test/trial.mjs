@@ -7,7 +7,7 @@ import { slugOf } from "./cells.mjs";
 import { authorizationOf, settlementOf, statusOf } from "./payment.mjs";
 
 /** Codes that are for the operator; a seller must not learn them through the model. */
-const OPERATORS_CODES = ["over_payment_cap", "payee_not_allowed"];
+const OPERATORS_CODES = ["over_payment_cap", "payee_not_allowed", "asset_not_allowed"];
 
 /**
  * Resolves to `{ cell, era, got, paid, faults, ms, asks, answers, exchanges, authorizations }`; the cell
