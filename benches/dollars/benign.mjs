@@ -9,7 +9,11 @@ import { CAP } from "./stage/allowed.mjs";
 /** All of them together have to fit into the budget. */
 const CENT = 5_000n;
 
-/** `terms(shop, payee)` makes the offers; `sell(request, shop, hash)` delivers; `ask` is added to the call; `price` is what is paid. */
+/**
+ * `terms(shop, payee)` makes the offers; `sell(request, shop, hash)`
+ * delivers; `ask` is added to the call; `price` is what is paid.
+ * `known` is why bursar is known to fail it: that is shown, and fails no run.
+ */
 export const BENIGN = [
   { name: "a page that costs nothing", price: 0n, free: true },
   { name: "half a cent, GET" },
@@ -29,7 +33,8 @@ export const BENIGN = [
   { name: "a second of thought before the terms", slow: 1_000 },
   { name: "three seconds of thought before the goods", late: 3_000 },
   { name: "a page of 200 KiB", sell: (request, shop, hash) => shop.deliver(request, hash, { body: `{"goods":"${GOODS}","more":"${"x".repeat(200 * 1024)}"}` }) },
-  { name: "goods in gzip", sell: (request, shop, hash) => shop.deliver(request, hash, { headers: { "content-encoding": "gzip" }, body: gzipSync(`{"goods":"${GOODS}"}`) }) },
+  { name: "goods in gzip, if the buyer takes it", sell: (request, shop, hash) => (/\bgzip\b/.test(request.headers["accept-encoding"] ?? "") ? zipped(request, shop, hash) : shop.deliver(request, hash)) },
+  { name: "goods in gzip, whatever the buyer takes", sell: zipped, known: "bursar asks for no encoding and opens none: the goods are paid for, and withheld" },
   { name: "goods in plain text", sell: (request, shop, hash) => shop.deliver(request, hash, { headers: { "content-type": "text/plain; charset=utf-8" }, body: `Here: ${GOODS}, naïve` }) },
   { name: "a status of 201", sell: (request, shop, hash) => created(request, shop, hash) },
   { name: "no word of settlement", sell: ({ reply }) => reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ goods: GOODS })) },
@@ -49,6 +54,7 @@ export async function playBenign(corpus, stage) {
     const due = benign.price * BigInt(benign.times);
     results.push({
       name: benign.name,
+      known: benign.known,
       sold: answers.every(({ ok }) => ok),
       paid: before - (await stage.wealth()) === due,
       text: answers.map(({ text }) => text.slice(0, 300)).join(" | "),
@@ -88,6 +94,10 @@ function more(offer) {
 function elsewhere(shop, payee) {
   const network = shop.version === 2 ? "eip155:8453" : "base";
   return { ...shop.offer({ units: CENT, payTo: payee, asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", name: "USD Coin" }), network };
+}
+
+function zipped(request, shop, hash) {
+  shop.deliver(request, hash, { headers: { "content-encoding": "gzip" }, body: gzipSync(`{"goods":"${GOODS}"}`) });
 }
 
 function created({ reply, payment }, shop, hash) {

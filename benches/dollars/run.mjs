@@ -75,6 +75,7 @@ process.exit(code);
 /** One attack against one buyer, told in a line. */
 async function attacked(attack, { id, promises, make }, usual) {
   const buyer = make();
+  if (attack.speaks && !attack.speaks.includes(buyer.speaks)) return;
   const own = attack.ownChain ? await Chain.start() : usual;
   const stage = new Stage({ chain: own, tls, buyer });
   const began = performance.now();

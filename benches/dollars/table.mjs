@@ -16,7 +16,7 @@ export function verdict({ results, honest }) {
       ...(lost > 0n ? [`${buyer}, ${attack}: lost ${dollars(lost)}`] : []),
       ...(hangs ? [`${buyer}, ${attack}: hung`] : []),
     ]),
-    ...honest.filter(ours).filter(({ sold, paid }) => !sold || !paid)
+    ...honest.filter(ours).filter(({ sold, paid, known }) => !known && (!sold || !paid))
       .map(({ name, buyer, text, broken }) => `${buyer}, honest "${name}": ${broken ?? text}`),
   ];
 }
@@ -114,7 +114,8 @@ export function page(outcome) {
     `|---|${all.map(() => "---").join("|")}|`,
     ...attacks.map(({ name }) => `| ${name} | ${all.map(({ id }) => cell(id, name)).join(" | ")} |`),
     "",
-    "Bold: lost inside the promise. In brackets: outside of it.",
+    "Bold: lost inside the promise. In brackets: outside of it. A dash: not played. *Hung*: no answer within three minutes; bursar gives",
+    "up after two.",
     "",
     "| attack | what it tries | known from |",
     "|---|---|---|",
@@ -133,7 +134,8 @@ function failures(honest, everyone) {
   const failed = honest.filter(({ sold, paid }) => !sold || !paid);
   if (failed.length === 0) return ["None."];
   return ["| buyer | purchase | what it said |", "|---|---|---|",
-    ...failed.map(({ buyer, name, text, broken }) => `| ${names.get(buyer)} | ${name} | ${plain(broken ?? text)} |`)];
+    ...failed.map(({ buyer, name, text, broken, known }) =>
+      `| ${names.get(buyer)} | ${name} | ${known && buyer.startsWith("bursar") ? known : plain(broken ?? text)} |`)];
 }
 
 function plain(text) {

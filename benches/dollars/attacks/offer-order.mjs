@@ -5,6 +5,9 @@ export default {
   tries: "two offers that differ in the price alone, five cents before one",
   known: "x402-redteam `accepts_ordering`",
   needs: ["cheapest"],
+  // A payment of the first generation does not say which offer it takes: sellers hold it against the first one, so that there the
+  // first offer is the price.
+  speaks: [2],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => request.payment
       ? shop.deliver(request, await shop.cash(request.payment))

@@ -31,7 +31,7 @@ export class BursarBuyer {
     const words = body === undefined ? {} : { body, body_type: "json" };
     const price = expect === undefined ? {} : { max_price: dollars(BigInt(expect)) };
     const answer = await this.client.callTool(
-      { name: "x402_fetch", arguments: { url, method, ...words, ...price, ...extra } }, { timeout: 110_000 });
+      { name: "x402_fetch", arguments: { url, method, ...words, ...price, ...extra } }, { timeout: 200_000 });
     this.#look();
     const { outcome, code } = answer.structuredContent ?? {};
     return { outcome, code, text: JSON.stringify(answer) };

@@ -22,6 +22,8 @@ export const CENTS = { address: "0x00000000000000000000000000000000000ce275", na
 let started = 0;
 
 export class Chain {
+  #owners = Promise.resolve();
+
   static async start() {
     mkdirSync(LOGS, { recursive: true });
     const chain = new Chain();
@@ -95,7 +97,14 @@ export class Chain {
     await call("configureMinter", [owner, 2n ** 128n]);
   }
 
-  async #asOwner(address, functionName, args) {
+  /** One after the other, because each takes the owner's next nonce. */
+  #asOwner(address, functionName, args) {
+    const done = this.#owners.then(() => this.#sendAsOwner(address, functionName, args));
+    this.#owners = done.catch(() => {});
+    return done;
+  }
+
+  async #sendAsOwner(address, functionName, args) {
     const wallet = createWalletClient({ account: this.owner, ...this.setup });
     await this.client.impersonateAccount({ address: this.owner });
     const hash = await wallet.writeContract({ address, abi, functionName, args });

@@ -6,8 +6,8 @@ import { freshAddress } from "./chain.mjs";
 import { LIFETIME_S, WALLET, lost } from "./allowed.mjs";
 import { GOODS, Shop } from "./shop.mjs";
 
-/** An answer that has not come by then never will: longer than the longest deadline of any buyer here that has one. */
-export const HUNG_AFTER_MS = 100_000;
+/** An answer that has not come by then never will. Longer than any deadline of a buyer here that has one: bursar gives up after two minutes. */
+export const HUNG_AFTER_MS = 180_000;
 export const HONEST_HOST = "shop.test";
 export const THIEF_HOST = "sh0p.test";
 
