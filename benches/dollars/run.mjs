@@ -2,11 +2,12 @@
 //
 //   node benches/dollars/run.mjs --bursar PATH           everything that can run here; tables on standard output
 //   node benches/dollars/run.mjs --bursar PATH --write   and docs/dollars-lost.md with its chart
+//   node benches/dollars/run.mjs --from A,B              writes that page anew from the JSON of earlier runs
 //   node benches/dollars/run.mjs --bursar PATH --quick   bursar alone, a handful of attacks: what tests/all runs
 //
 // The exit code is 0 only if bursar lost nothing, refused nothing honest and hung nowhere. 2 is wrong usage.
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { makeCertificates } from "../../tests/peers/lab/certificates.mjs";
@@ -28,9 +29,14 @@ const { values: options } = parseArgs({
     attack: { type: "string" },
     buyer: { type: "string" },
     json: { type: "string" },
+    from: { type: "string" },
     lanes: { type: "string", default: "3" },
   },
 });
+if (options.from) {
+  write(gathered(options.from.split(",")));
+  process.exit(0);
+}
 if (!options.bursar) {
   console.error("usage: node benches/dollars/run.mjs --bursar PATH [--quick] [--write] [--attack TEXT] [--buyer ID] [--json FILE] [--lanes N]");
   process.exit(2);
@@ -58,10 +64,7 @@ try {
   };
   await Promise.all(Array.from({ length: Number(options.lanes) }, lane));
   const outcome = { everyone, attacks, benign, results, honest };
-  if (options.write) {
-    writeFileSync(new URL("../../docs/dollars-lost.md", import.meta.url), page(outcome));
-    writeFileSync(new URL("../../docs/dollars-lost.svg", import.meta.url), chart(outcome));
-  }
+  if (options.write) write(outcome);
   if (options.json) writeFileSync(options.json, `${JSON.stringify(outcome, (_key, held) => (typeof held === "bigint" ? String(held) : held), 1)}\n`);
   const faults = verdict(outcome);
   for (const fault of faults) console.log(`✗ ${fault}`);
@@ -112,4 +115,25 @@ async function served({ id, make }) {
     if (!one.sold || !one.paid) console.log(`${id}: honest "${one.name}" ${one.sold ? "sold" : "not sold"}, ${one.paid ? "paid" : "not paid right"}: ${one.text ?? one.broken}`);
   }
   console.log(`${id}: ${all.filter(({ sold, paid }) => sold && paid).length} of ${all.length} honest purchases`);
+}
+
+function write(outcome) {
+  writeFileSync(new URL("../../docs/dollars-lost.md", import.meta.url), page(outcome));
+  writeFileSync(new URL("../../docs/dollars-lost.svg", import.meta.url), chart(outcome));
+}
+
+/** What earlier runs wrote as JSON, together; of two runs of one buyer the later file counts. */
+function gathered(files) {
+  const known = buyers({ bursar: "" });
+  const outcome = { attacks: ATTACKS, benign: BENIGN, results: [], honest: [] };
+  for (const file of files) {
+    const { results, honest } = JSON.parse(readFileSync(file, "utf8"));
+    const again = new Set([...results, ...honest].map(({ buyer }) => buyer));
+    outcome.results = outcome.results.filter(({ buyer }) => !again.has(buyer))
+      .concat(results.map(({ lost, left, ...rest }) => ({ ...rest, lost: BigInt(lost ?? 0), left: BigInt(left ?? 0) })));
+    outcome.honest = outcome.honest.filter(({ buyer }) => !again.has(buyer)).concat(honest);
+  }
+  const played = new Set(outcome.results.map(({ buyer }) => buyer));
+  outcome.everyone = known.map((buyer) => ({ ...buyer, missing: played.has(buyer.id) ? undefined : buyer.missing ?? "it was not played" }));
+  return outcome;
 }

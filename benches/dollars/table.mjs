@@ -63,8 +63,9 @@ export function page(outcome) {
     const result = results.find((one) => one.buyer === buyer && one.attack === attack);
     if (!result) return "–";
     if (result.broken !== undefined) return "not played";
-    const text = result.hangs ? `hung` : result.lost === 0n ? "0" : dollars(result.lost);
-    return result.inside ? (text === "0" ? text : `**${text}**`) : `(${text})`;
+    const text = result.hangs ? "hung" : result.lost === 0n ? "0" : dollars(result.lost);
+    if (text === "0") return text;
+    return result.inside ? `**${text}**` : `(${text})`;
   };
   const short = (id) => id.replace("-usual", "").replace("-strict", ", strict");
   const lines = [
@@ -106,7 +107,7 @@ export function page(outcome) {
     "| buyer | settings |",
     "|---|---|",
     ...everyone.map(({ name, settings, missing }) => `| ${name} | ${settings}${missing ? `; **not run**: ${missing}` : ""} |`),
-    "| agentcash 0.14.4 | **not run**: see the README of the bench |",
+    "| agentcash 0.14.4 | **not run**: before each payment it asks a service of its maker's for the balance, and it pays on Base, Tempo and Solana alone |",
     "",
     "## Attack by attack",
     "",
