@@ -71,8 +71,8 @@ export function page(outcome) {
   const lines = [
     "# Dollars lost",
     "",
-    "A hostile seller plays every attack that we know against buyers of x402 and cashes every signature that it gets, on a local",
-    "chain with the real USDC contract, with gas of its own. What left a buyer's wallet beyond what its operator allowed is lost.",
+    `A hostile seller plays ${attacks.length} attacks against buyers of x402 and cashes every signature that it gets, on a local chain with the`,
+    "real USDC contract, with gas of its own. What left a buyer's wallet beyond what its operator allowed is lost.",
     "",
     "![Dollars lost by each buyer](dollars-lost.svg)",
     "",
@@ -101,6 +101,7 @@ export function page(outcome) {
     "- A loss counts **inside** a promise only where something that the buyer's own documents say, or a setting of them that was",
     "  made here, would have stopped it. Everything else is in brackets in the table below, and in a column of its own above: these",
     "  libraries sign and send, and never promised a memory, a budget or a lifetime. An application around them can add that.",
+    "- The definition of loss is ours, and bursar was built for it; the libraries were not.",
     "- bursar is held to everything. It also needs a setup that they do not: a vault, rules, a budget that a person opened.",
     "- Memory is the most that was ever resident, of `serve` and vault together for bursar, which is a debug build here.",
     "",
