@@ -30,6 +30,7 @@ const { values: options } = parseArgs({
     buyer: { type: "string" },
     json: { type: "string" },
     from: { type: "string" },
+    only: { type: "string" },
     lanes: { type: "string", default: "3" },
   },
 });
@@ -38,19 +39,20 @@ if (options.from) {
   process.exit(0);
 }
 if (!options.bursar) {
-  console.error("usage: node benches/dollars/run.mjs --bursar PATH [--quick] [--write] [--attack TEXT] [--buyer ID] [--json FILE] [--lanes N]");
+  console.error("usage: node benches/dollars/run.mjs --bursar PATH [--quick] [--write] [--attack TEXT] [--buyer ID] [--json FILE] [--only attacks|honest] [--lanes N]");
   process.exit(2);
 }
 
 const tls = makeCertificates(HONEST_HOST, THIEF_HOST);
 const everyone = buyers({ bursar: resolve(options.bursar) })
   .filter(({ id }) => (options.quick ? id === "bursar" : !options.buyer || id.startsWith(options.buyer)));
-const attacks = (options.quick ? QUICK : ATTACKS).filter(({ name }) => !options.attack || name.includes(options.attack));
-const benign = BENIGN.filter(({ name }) =>
-  (options.quick ? QUICK_BENIGN.includes(name) : true) && (!options.attack || name.includes(options.attack)));
+const named = ({ name }) => !options.attack || options.attack.split(",").some((text) => name.includes(text));
+const attacks = options.only === "honest" ? [] : (options.quick ? QUICK : ATTACKS).filter(named);
+const benign = options.only === "attacks" ? [] : BENIGN.filter((one) => named(one) && (!options.quick || QUICK_BENIGN.includes(one.name)));
 const able = everyone.filter(({ missing }) => !missing);
 const results = [];
 const honest = [];
+const outcome = { everyone, attacks, benign, results, honest };
 
 const chain = await Chain.start();
 let code = 1;
@@ -63,9 +65,7 @@ try {
     }
   };
   await Promise.all(Array.from({ length: Number(options.lanes) }, lane));
-  const outcome = { everyone, attacks, benign, results, honest };
   if (options.write) write(outcome);
-  if (options.json) writeFileSync(options.json, `${JSON.stringify(outcome, (_key, held) => (typeof held === "bigint" ? String(held) : held), 1)}\n`);
   const faults = verdict(outcome);
   for (const fault of faults) console.log(`✗ ${fault}`);
   console.log(`${results.length} attacks and ${honest.length} honest purchases played; ${faults.length} faults of bursar`);
@@ -96,6 +96,7 @@ async function attacked(attack, { id, promises, make }, usual) {
   const result = { buyer: id, attack: attack.name, inside, ...counted, peak: buyer.peak, ms: Math.round(performance.now() - began) };
   results.push(result);
   console.log(told(result));
+  keep();
 }
 
 /** All honest purchases of one buyer, from one wallet. */
@@ -114,7 +115,14 @@ async function served({ id, make }) {
     honest.push({ buyer: id, ...one, peak: buyer.peak });
     if (!one.sold || !one.paid) console.log(`${id}: honest "${one.name}" ${one.sold ? "sold" : "not sold"}, ${one.paid ? "paid" : "not paid right"}: ${one.text ?? one.broken}`);
   }
+  keep();
   console.log(`${id}: ${all.filter(({ sold, paid }) => sold && paid).length} of ${all.length} honest purchases`);
+}
+
+/** As JSON, after every step, so that what was played outlives a run that does not end. */
+function keep() {
+  const plain = (_key, held) => (typeof held === "bigint" ? String(held) : held);
+  if (options.json) writeFileSync(options.json, `${JSON.stringify({ results, honest }, plain, 1)}\n`);
 }
 
 function write(outcome) {
@@ -122,18 +130,20 @@ function write(outcome) {
   writeFileSync(new URL("../../docs/dollars-lost.svg", import.meta.url), chart(outcome));
 }
 
-/** What earlier runs wrote as JSON, together; of two runs of one buyer the later file counts. */
+/** What earlier runs wrote as JSON, together; of two plays of one thing by one buyer the one of the later file counts. */
 function gathered(files) {
-  const known = buyers({ bursar: "" });
-  const outcome = { attacks: ATTACKS, benign: BENIGN, results: [], honest: [] };
+  const results = new Map();
+  const honest = new Map();
   for (const file of files) {
-    const { results, honest } = JSON.parse(readFileSync(file, "utf8"));
-    const again = new Set([...results, ...honest].map(({ buyer }) => buyer));
-    outcome.results = outcome.results.filter(({ buyer }) => !again.has(buyer))
-      .concat(results.map(({ lost, left, ...rest }) => ({ ...rest, lost: BigInt(lost ?? 0), left: BigInt(left ?? 0) })));
-    outcome.honest = outcome.honest.filter(({ buyer }) => !again.has(buyer)).concat(honest);
+    const said = JSON.parse(readFileSync(file, "utf8"));
+    for (const one of said.results) {
+      const { lost, left } = one;
+      results.set(`${one.buyer} ${one.attack}`, { ...one, lost: BigInt(lost ?? 0), left: BigInt(left ?? 0) });
+    }
+    for (const one of said.honest) honest.set(`${one.buyer} ${one.name}`, one);
   }
-  const played = new Set(outcome.results.map(({ buyer }) => buyer));
-  outcome.everyone = known.map((buyer) => ({ ...buyer, missing: played.has(buyer.id) ? undefined : buyer.missing ?? "it was not played" }));
-  return outcome;
+  const played = new Set([...results.values()].map(({ buyer }) => buyer));
+  const everyone = buyers({ bursar: "" })
+    .map((buyer) => ({ ...buyer, missing: played.has(buyer.id) ? undefined : buyer.missing ?? "it was not played" }));
+  return { everyone, attacks: ATTACKS, benign: BENIGN, results: [...results.values()], honest: [...honest.values()] };
 }

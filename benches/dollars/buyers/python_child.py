@@ -58,7 +58,8 @@ async def purchase(ask):
         transport = x402AsyncTransport(client(ask.get("expect")), httpx.AsyncHTTPTransport(verify=trusted))
         async with httpx.AsyncClient(transport=transport, timeout=60, follow_redirects=True) as http:
             reply = await http.request(ask.get("method", "GET"), ask["url"], content=body, headers=headers)
-            return {"status": reply.status_code, "text": reply.text}
+            # What was sold stands at the beginning; the rest would only be carried over the pipe.
+            return {"status": reply.status_code, "text": reply.text[:65536]}
     except Exception as fault:  # whatever it is, it is this purchase's answer
         return {"fault": True, "text": f"{type(fault).__name__}: {fault}"}
 
