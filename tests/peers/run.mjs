@@ -9,6 +9,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSy
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { pythonOf } from "./python/venv.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const FUND_UNITS = 100_000_000n; // 100 USDC
@@ -19,9 +20,10 @@ const USAGE = `usage: node run.mjs (--bursar PATH | --baseline) [options]
   --bursar PATH       the bursar binary to test
   --baseline          test the lab with @x402/fetch instead
   --only TEXT         only cells whose name or seller contains TEXT
+  --sellers A,B       only these sellers (default: v2,v1,hono,fastapi,flask,python-v1; without v2 no browsers and no chain cells)
   --json FILE         write the result as JSON
   --record DIR        write the raw bytes of every cell under DIR
-  --front-ports N     first of the six ports that buyers see (default: free ones; ${RECORDING_PORTS} with --record)
+  --front-ports N     first of the ports that buyers see (default: free ones; ${RECORDING_PORTS} with --record)
   --keep              leave bursar's sandbox in place and say where it is`;
 
 const stack = []; // what must be ended, newest last
@@ -44,7 +46,7 @@ try {
 }
 process.exit(failed === 0 ? 0 : 1);
 
-async function run({ bursar, baseline, only, json, record: recordDir, "front-ports": frontPorts, keep }) {
+async function run({ bursar, baseline, only, sellers, json, record: recordDir, "front-ports": frontPorts, keep }) {
   const { startLab } = await import("./lab/start.mjs");
   const { tokenAt } = await import("./lab/token.mjs");
   const { CELLS } = await import("./test/cells.mjs");
@@ -53,7 +55,10 @@ async function run({ bursar, baseline, only, json, record: recordDir, "front-por
   const report = await import("./test/report.mjs");
 
   const clock = performance.now();
-  const starting = startLab({ logs: join(here, "run", "logs") });
+  const { SELLERS } = await import("./lab/constants.mjs");
+  const chosen = sellers ? sellers.split(",") : Object.keys(SELLERS);
+  checkSellers(chosen, SELLERS);
+  const starting = startLab({ logs: join(here, "run", "logs"), only: chosen });
   stack.push(async () => (await starting.catch(() => undefined))?.stop());
   const lab = await starting;
   const token = await tokenAt(lab.endpoints.chain.rpc);
@@ -69,7 +74,7 @@ async function run({ bursar, baseline, only, json, record: recordDir, "front-por
   }
   const results = [];
   const wanted = CELLS.filter(({ name, seller, judges }) =>
-    (buyer.canJudge || !judges) && (!only || name.includes(only) || seller.includes(only)));
+    chosen.includes(seller) && (buyer.canJudge || !judges) && (!only || name.includes(only) || seller.includes(only)));
   for (const { cell, era, askers } of tries(wanted, buyer)) {
     const front = fronts[cell.seller][cell.temper];
     const result = await tryCell({ cell, era, askers, buyer, front, token, sellers: lab.endpoints.sellers })
@@ -77,12 +82,12 @@ async function run({ bursar, baseline, only, json, record: recordDir, "front-por
     results.push(result);
     if (recordDir) record(recordDir, result, { ...about, recorded: new Date().toISOString() });
   }
-  if (buyer.canJudge && (!only || "browser".includes(only))) {
+  if (chosen.includes("v2") && buyer.canJudge && (!only || "browser".includes(only))) {
     const { tryBrowsers } = await import("./test/browser.mjs");
     results.push(...await tryBrowsers({ bursar: buyer.bursar, buyer, front: fronts.v2.honest, token, lab }));
   }
-  const asksKeys = buyer.canJudge && (!only || "keys".includes(only));
-  const asksChain = buyer.canJudge && (!only || "chain".includes(only));
+  const asksKeys = chosen.includes("v2") && buyer.canJudge && (!only || "keys".includes(only));
+  const asksChain = chosen.includes("v2") && buyer.canJudge && (!only || "chain".includes(only));
   if (results.length === 0 && !asksChain && !asksKeys) throw new Error("no cell was tried; check --only");
   if (buyer.canJudge && results.length > 0) results.push(await ledgerKnowsAll(buyer, results));
   if (asksChain) {
@@ -102,8 +107,20 @@ async function run({ bursar, baseline, only, json, record: recordDir, "front-por
   }
 
   report.show(results);
+  report.matrix(results, chosen);
   if (json) report.write(json, results, about);
   return report.close(results);
+}
+
+/** Every seller is known, and what it is written in is there. */
+function checkSellers(chosen, known) {
+  for (const seller of chosen) {
+    if (!known[seller]) throw new Error(`there is no seller \`${seller}\`; there are ${Object.keys(known).join(", ")}`);
+    const generation = known[seller].version;
+    if (known[seller].script.endsWith(".py") && !existsSync(pythonOf(generation))) {
+      throw new Error("the Python sellers are not installed; run `node tests/peers/python/venv.mjs`, or leave them out with --sellers");
+    }
+  }
 }
 
 /** Each cell with each client; a shared cell once, with all of them. */
@@ -195,6 +212,7 @@ function read(args) {
         bursar: { type: "string" },
         baseline: { type: "boolean", default: false },
         only: { type: "string" },
+        sellers: { type: "string" },
         json: { type: "string" },
         record: { type: "string" },
         "front-ports": { type: "string" },

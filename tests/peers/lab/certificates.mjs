@@ -4,10 +4,10 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 /**
- * A certificate for `host`, and the authority that vouches for it.
+ * A certificate for the names of `hosts`, and the authority that vouches for it.
  * Good from an hour ago for two days; ECDSA P-256 with SHA-256; X.509 v3 (RFC 5280).
  */
-export function makeCertificates(host) {
+export function makeCertificates(...hosts) {
   const authorityKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const serverKeys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const authorityName = name("bursar peers test authority");
@@ -25,7 +25,7 @@ export function makeCertificates(host) {
     ],
   });
   const server = certificate({
-    subject: name(host),
+    subject: name(hosts[0]),
     publicKey: serverKeys.publicKey,
     issuer: authorityName,
     issuerKey: authorityKeys.privateKey,
@@ -33,7 +33,7 @@ export function makeCertificates(host) {
       extension(OID.basicConstraints, true, sequence()),
       extension(OID.keyUsage, true, bits(0b1000_0000, 7)), // digitalSignature
       extension(OID.extendedKeyUsage, false, sequence(oid(OID.serverAuth))),
-      extension(OID.subjectAltName, false, sequence(tagged(0x82, Buffer.from(host, "ascii")))),
+      extension(OID.subjectAltName, false, sequence(...hosts.map((host) => tagged(0x82, Buffer.from(host, "ascii"))))),
       extension(OID.subjectKeyId, false, octets(keyId(serverKeys.publicKey))),
       extension(OID.authorityKeyId, false, sequence(tagged(0x80, authorityId))),
     ],

@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { execPath } from "node:process";
 import { createInterface } from "node:readline";
 import { setTimeout as after } from "node:timers/promises";
+import { pythonOf } from "../python/venv.mjs";
 import { LOOPBACK } from "./constants.mjs";
 
 const READY_WITHIN_MS = 60_000;
@@ -22,12 +23,15 @@ export class Part {
     this.name = name;
     this.#log = log;
     const file = openSync(log, "w");
-    this.#child = spawn(execPath, [script], {
+    this.#child = spawn(interpreterOf(script), [script], {
       stdio: ["pipe", "pipe", file],
-      env: { PATH: process.env.PATH, NODE_NO_WARNINGS: "1" },
+      env: { PATH: process.env.PATH, NODE_NO_WARNINGS: "1", PYTHONDONTWRITEBYTECODE: "1" },
     });
     closeSync(file);
-    this.#gone = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.#gone = new Promise((resolve) => {
+      this.#child.once("exit", resolve);
+      this.#child.once("error", resolve); // there is no such interpreter
+    });
     this.#gone.then(() => (this.ended = true));
     this.#child.stdin.on("error", () => {}); // it ended early; `started` reports that
     this.#child.stdin.write(`${JSON.stringify(settings)}\n`);
@@ -65,6 +69,12 @@ export class Part {
     }
     await this.#gone;
   }
+}
+
+/** node, or the Python that `python/venv.mjs` made for this generation of x402. */
+function interpreterOf(script) {
+  if (!script.endsWith(".py")) return execPath;
+  return pythonOf(script.endsWith("_v1.py") ? "v1" : "v2");
 }
 
 /** Polls a loopback port until something accepts. */

@@ -5,19 +5,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeCertificates } from "./certificates.mjs";
 import { Part } from "./child.mjs";
-import { CHAIN_ID, HOST, LOOPBACK, NETWORK, PAYEE, STRANGER, TEMPERS, USDC } from "./constants.mjs";
+import { CHAIN_ID, FOREIGN, GOODS, HOST, LOOPBACK, NETWORK, SELLERS, STRANGER, TEMPERS, USDC } from "./constants.mjs";
 
 /**
  * Resolves to the running lab: `endpoints` (plain data, safe to write to a file), `tls` (the sellers'
  * certificate with its key, kept in memory) and `stop()`. If any part fails to start, the ones that did
- * are ended before the fault is thrown.
+ * are ended before the fault is thrown. `only` names the sellers that are started.
  */
-export async function startLab({ logs, blockSeconds = 2 }) {
+export async function startLab({ logs, blockSeconds = 2, only = Object.keys(SELLERS) }) {
   mkdirSync(logs, { recursive: true });
   const tls = makeCertificates(HOST);
   const parts = [];
-  const start = (name, settings) => {
-    const script = fileURLToPath(new URL(`../parts/${name}.mjs`, import.meta.url));
+  const start = (name, settings, file = `${name}.mjs`) => {
+    const script = fileURLToPath(new URL(`../parts/${file}`, import.meta.url));
     const part = new Part(name, script, settings, join(logs, `${name}.log`));
     parts.push(part);
     return part;
@@ -37,11 +37,15 @@ export async function startLab({ logs, blockSeconds = 2 }) {
 
     const facilitators = Object.fromEntries(TEMPERS.map((temper) =>
       [temper, temper === "honest" ? facilitator.url : `${refuser.url}/${temper}`]));
-    const shops = Object.keys(NETWORK).map((version) => [version, start(`seller-${version}`, { facilitators, tls })]);
+    const shops = only.map((seller) => {
+      const { payee, script } = SELLERS[seller];
+      return [seller, start(`seller-${seller}`, { facilitators, tls, seller, payee, foreign: FOREIGN, goods: goods() }, script)];
+    });
     const sellers = {};
-    for (const [version, part] of shops) {
+    for (const [seller, part] of shops) {
       const { ports } = await part.started((ready) => Object.values(ready.ports));
-      sellers[version] = { payee: PAYEE[version], network: NETWORK[version], ports };
+      const { version, payee } = SELLERS[seller];
+      sellers[seller] = { version, payee, network: NETWORK[version], ports };
     }
     const endpoints = {
       chain: { id: CHAIN_ID, rpc: chain.rpc, usdc: USDC },
@@ -57,4 +61,9 @@ export async function startLab({ logs, blockSeconds = 2 }) {
     await stop();
     throw fault;
   }
+}
+
+/** The goods for parts in other languages; the page for browsers is sold by the Express shops alone. */
+function goods() {
+  return GOODS.filter(({ path }) => path !== "/article").map(({ units, ...good }) => ({ ...good, units: String(units) }));
 }

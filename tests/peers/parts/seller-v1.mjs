@@ -3,7 +3,7 @@
 
 import { createRequire } from "node:module";
 import { paymentMiddleware } from "x402-express";
-import { GOODS, NETWORK, PAYEE } from "../lab/constants.mjs";
+import { FOREIGN, GOODS, NETWORK, PAYEE } from "../lab/constants.mjs";
 import { runShop } from "./shop.mjs";
 
 const express = createRequire(import.meta.resolve("x402-express"))("express");
@@ -12,8 +12,8 @@ runShop("v1", express, (app, facilitatorUrl) => {
   // This library takes one payee at a time, hence one layer for each.
   for (const payee of new Set(GOODS.map(payeeOf))) {
     const goods = GOODS.filter((good) => payeeOf(good) === payee);
-    const routes = goods.map(({ method, path, price }) => [`${method} ${path}`, {
-      price,
+    const routes = goods.map(({ method, path, ...good }) => [`${method} ${path}`, {
+      price: priceOf(good),
       network: NETWORK.v1,
       config: { description: `goods at ${path}`, mimeType: "application/json" },
     }]);
@@ -23,4 +23,10 @@ runShop("v1", express, (app, facilitatorUrl) => {
 
 function payeeOf({ payee = PAYEE.v1 }) {
   return payee;
+}
+
+/** In dollars, or in units of a token of which this library has to be told everything. */
+function priceOf({ price, units, foreign }) {
+  const { address, name, version, decimals } = FOREIGN;
+  return foreign ? { amount: String(units), asset: { address, decimals, eip712: { name, version } } } : price;
 }

@@ -69,6 +69,12 @@ export class Bursar {
 
   /** Starts a vault that ends with this process, unlocks it and opens a budget. */
   async open({ budget, minutes }) {
+    await this.reopen();
+    await this.#run(["session", "new", "--budget", budget, "--minutes", String(minutes)], this.passphrase);
+  }
+
+  /** Starts a vault again, after the one before it ended or was killed, and unlocks it. Its budgets are those of its ledger. */
+  async reopen() {
     this.#vault = new Part("vault", KEEPER, {
       command: this.#binary,
       args: ["--sandbox", this.sandbox, "vault"],
@@ -77,7 +83,6 @@ export class Bursar {
     await this.#vault.started();
     await this.#untilVaultAnswers();
     await this.#run(["unlock"], this.passphrase);
-    await this.#run(["session", "new", "--budget", budget, "--minutes", String(minutes)], this.passphrase);
   }
 
   /** The process of the vault that `open` started. */

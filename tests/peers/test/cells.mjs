@@ -1,5 +1,7 @@
 // The purchases that are tried, as data. `run.mjs` tries each with every client of a buyer.
 
+import { SELLERS } from "../lab/constants.mjs";
+
 const JSON_BODY = '{"order":"two pens","note":"wörld","lines":[1,2,3]}';
 
 /**
@@ -15,6 +17,7 @@ export const CELLS = [
   each({ name: "buy, GET, ten times the price", path: "/normal", want: "paid", units: 10_000n, text: "goods" }),
   each({ name: "buy, POST", path: "/echo", method: "POST", body: JSON_BODY, want: "paid", units: 1_000n, text: "two pens" }),
   each({ name: "over the cap", path: "/expensive", want: "refused", requests: 1 }),
+  each({ name: "token not in the rules", path: "/foreign", want: "refused", requests: 1 }),
   each({ name: "payee not in the rules", path: "/swapped", want: "refused", requests: 1, judges: true }),
   each({ name: "asked twice", path: "/cheap", want: "paid", units: 1_000n, calls: 2, text: "goods", judges: true }),
   each({ name: "asked 5 times at once", path: "/cheap", want: "paid", units: 1_000n, calls: 5, together: true, text: "goods", judges: true }),
@@ -23,10 +26,10 @@ export const CELLS = [
   each({ name: "payment not settled", path: "/cheap", temper: "settle-refused", want: "unresolved", signs: 1 }),
 ].flat();
 
-/** The same cell at the seller of each version. What is not said follows from what is. */
+/** The same cell at every seller. What is not said follows from what is. */
 function each(cell) {
   const signs = cell.signs ?? (cell.units ? 1 : 0);
-  return ["v2", "v1"].map((seller) => ({
+  return Object.keys(SELLERS).map((seller) => ({
     method: "GET",
     temper: "honest",
     units: 0n,

@@ -19,6 +19,20 @@ export function show(results) {
   }
 }
 
+/** The same by seller, in Markdown: how many of the tries of a cell held. What is about no seller of `sellers` is left out. */
+export function matrix(results, sellers) {
+  const names = [...new Set(results.filter(({ cell }) => !cell.name.startsWith("chain:") && sellers.includes(cell.seller)).map(({ cell }) => cell.name))];
+  if (names.length === 0) return;
+  const held = (name, seller) => {
+    const tries = results.filter(({ cell }) => cell.name === name && cell.seller === seller);
+    const good = tries.filter(({ faults }) => faults.length === 0).length;
+    return tries.length === 0 ? "–" : good === tries.length ? `${good} ok` : `**${good} of ${tries.length}**`;
+  };
+  console.log(`\n| | ${sellers.join(" | ")} |\n|---|${sellers.map(() => "---|").join("")}`);
+  for (const name of names) console.log(`| ${name} | ${sellers.map((seller) => held(name, seller)).join(" | ")} |`);
+  console.log("");
+}
+
 /** The last line, which counts. */
 export function close(results) {
   const failed = results.filter(({ faults }) => faults.length > 0).length;

@@ -7,7 +7,7 @@ import { slugOf } from "./cells.mjs";
 import { authorizationOf, settlementOf, statusOf } from "./payment.mjs";
 
 /** Codes that are for the operator; a seller must not learn them through the model. */
-const OPERATORS_CODES = ["over_payment_cap", "payee_not_allowed"];
+const OPERATORS_CODES = ["over_payment_cap", "payee_not_allowed", "asset_not_allowed"];
 
 /**
  * Resolves to `{ cell, era, got, paid, faults, ms, asks, answers, exchanges, authorizations }`; the cell
@@ -31,7 +31,10 @@ export async function tryCell({ cell, era, askers, buyer, front, token, sellers 
   const authorizations = exchanges.map(({ request }) => authorizationOf(request)).filter(Boolean);
 
   const check = new Check();
-  for (const answer of answers) sayings(check, cell, answer, buyer, exchanges.at(-1)?.reply);
+  for (const answer of answers) {
+    sayings(check, cell, answer, buyer, exchanges.at(-1)?.reply);
+    if (buyer.canJudge) books(check, cell, answer);
+  }
   check.same("requests", exchanges.length, cell.requests);
   check.same("authorizations sent", authorizations.length, cell.signs);
   wire(check, cell, exchanges);
@@ -69,6 +72,12 @@ function sayings(check, cell, { outcome, text }, buyer, reply) {
   if (buyer.canJudge && cell.want === "refused") {
     check.holds("the answer does not say which rule refused", !OPERATORS_CODES.some((code) => text.includes(code)));
   }
+}
+
+/** What the ledger made of it, in bursar's own words: what was paid is settled, and what a seller said no to may still be cashed. */
+function books(check, cell, { answer }) {
+  const state = { paid: "settled", unresolved: "exposed" }[cell.want];
+  check.same("state in the ledger", answer.structuredContent?.receipt?.state, state);
 }
 
 /** Both legs ask for the same thing, and the seller said what its temper makes it say. */
