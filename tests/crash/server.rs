@@ -18,7 +18,7 @@ async fn a_vault_that_is_killed_at_any_step_leaves_a_server_what_it_leaves_a_fil
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_killed_while_the_seller_has_the_payment_has_counted_it() {
-    let mut stand = Stand::on_a_server(BUDGET).await;
+    let stand = Stand::on_a_server(BUDGET).await;
     let url = stand.seller.url("/page");
     let mut serve = stand.serve();
     stand.seller.hold(Hold::Goods);

@@ -3,7 +3,7 @@
 use crate::page::Page;
 
 /// Page, how the block begins, and why it cannot run here.
-const UNRUN: [(&str, &str, &str); 16] = [
+const UNRUN: [(&str, &str, &str); 17] = [
     ("docs/browser.md", "bursar browser ", "it opens a window and stays; tests/browser starts it with a real Chromium"),
     (
         "docs/browser.md",
@@ -15,6 +15,7 @@ const UNRUN: [(&str, &str, &str); 16] = [
         "bursar check first-seller.toml",
         "it writes over the reader's own rules; the check runs further down",
     ),
+    ("docs/console.md", "bursar console", "it serves a page until it is stopped; tests/browser has a person log in"),
     (
         "docs/hardened.md",
         "install -m 0755",

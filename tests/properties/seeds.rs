@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use bursar_policy::mandate::Payees;
 use bursar_policy::{
     Address, Amount, ApprovalId, Authorization, Body, BodyType, Digest, Domain, Errand, Handle, Headers, Mandate,
-    Method, PageOpening, PaymentId, QuoteId, Quoted, Refusal, SecretName, SessionName, Setting, Site, Terms, Version,
+    Method, PageOpening, PaymentId, QuoteId, Quoted, Refusal, SecretName, SessionName, Setting, Site, SweepId, Terms,
+    Version,
 };
 use bursar_vault::blank::{Blank, Piece};
 use bursar_vault::protocol::frame::{REPLY_MAX_BYTES, encode};
 use bursar_vault::protocol::{
-    AgentAsk, AgentReply, Attach, Attached, AttachedHow, ChainOutcome, ContentRef, Delivery, GlueAsk, GlueRefusal,
-    GlueReply, GlueWelcome, HeaderName, LogEntry, OperatorAsk, OperatorReply, PROTOCOL, Passphrase, Past,
+    AgentAsk, AgentReply, Attach, Attached, AttachedHow, ChainOutcome, ChainVerdict, ContentRef, Delivery, GlueAsk,
+    GlueRefusal, GlueReply, GlueWelcome, HeaderName, LogEntry, OperatorAsk, OperatorReply, PROTOCOL, Passphrase, Past,
     PaymentHeader, Receipt, Reconciled, Released, ReleasedHeader, Report, RowState, SecretList, SecretValue,
     SecretView, SessionView, SettlementClaim, Signed, Sought, WhichRules,
 };
@@ -403,6 +404,7 @@ fn operator_replies() -> Vec<OperatorReply> {
         OperatorReply::Log(vec![entry]),
         OperatorReply::Reconciled(Box::new(Reconciled {
             proved: vec![(PaymentId::from_random([9; 16]), ChainOutcome::Lapsed)],
+            swept: vec![(SweepId::from_random([7; 16]), ChainVerdict::Paid)],
             chains: Vec::new(),
         })),
         OperatorReply::Rules { text: "[payment]\n".to_owned(), digest: Digest::of(b"[payment]\n") },
