@@ -63,7 +63,7 @@ fn a_sweep_is_signed_by_its_account_freezes_the_agent_and_is_the_same_bytes_agai
     assert_eq!(signer(&signed), Some(sandbox.payer));
     assert_eq!((signed.authorization.to.to_string().as_str(), signed.authorization.value.units()), (PAYEE, 1_250_000));
     let status = sandbox.operator().status();
-    assert_eq!(status.sweeps, [signed.sweep.clone()]);
+    assert_eq!(status.sweeps, std::slice::from_ref(&signed.sweep));
     assert!(status.frozen.is_some());
     let agent = sandbox.agent();
     assert_eq!(agent.refused(&AgentAsk::Claim { errand: errand("a") }), ["frozen"], "the agent buys nothing meanwhile");
