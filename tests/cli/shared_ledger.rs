@@ -44,7 +44,7 @@ async fn two_machines_share_a_budget_a_freeze_and_a_log() {
     let cluster = Cluster::start(&[]);
     let address = address(&cluster);
     let made = Desk::empty().typing(&["ledger", "migrate", "--owner", "keeper", &address], "").await.done();
-    assert!(made.contains("Made the tables of a ledger, version 1") && made.contains("`vaults` is new"), "{made}");
+    assert!(made.contains("Made the tables of a ledger, version 2") && made.contains("`vaults` is new"), "{made}");
 
     let one = first(&address).await;
     one.typing(&["session", "new", "--budget", "1.00 USD"], PASSPHRASE).await.done();
