@@ -13,9 +13,11 @@ const TAKEN = ["ListToolsRequest", "CallToolRequest", "PingRequest", "Initialize
 
 /** The words that start it; `command` is what it is to start. */
 export function words(command, out) {
-  return ["--mode", "all", "--phase", "both", "--protocol", "stdio", "--endpoint", command.join(" "), "--runs", String(RUNS_A_TOOL / 2),
-    "--runs-per-type", String(RUNS_A_MESSAGE), "--seed", "1", "--no-network", "--no-corpus", "--no-spec-guard", "--timeout", "20",
-    "--log-level", "CRITICAL", "--output-dir", out];
+  return [
+    "--mode", "all", "--phase", "both", "--protocol-phase", "aggressive", "--havoc", "--no-spec-guard", "--no-corpus", "--no-network",
+    "--protocol", "stdio", "--endpoint", command.join(" "), "--timeout", "20", "--seed", "1",
+    "--runs", String(RUNS_A_TOOL / 2), "--runs-per-type", String(RUNS_A_MESSAGE), "--log-level", "CRITICAL", "--output-dir", out,
+  ];
 }
 
 /** What it found that must not be, in sentences. */

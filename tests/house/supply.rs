@@ -119,6 +119,33 @@ fn every_python_package_is_pinned_by_version_and_hash_and_earns_its_line() {
     }
 }
 
+#[test]
+fn the_libraries_that_the_document_calls_tested_are_those_that_are() {
+    let told = read("docs/clients.md");
+    let (_, told) = told.split_once("## Libraries and agents' frameworks").unwrap();
+    let package = json("tests/clients/package.json");
+    let mut meant: Vec<String> = package["dependencies"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(name, _)| *name != "ajv")
+        .map(|(name, version)| format!("`{name}` {}", version.as_str().unwrap()))
+        .collect();
+    for line in
+        PYPI.iter().take(2).flat_map(|list| read(&format!("{list}.txt")).lines().map(str::to_owned).collect::<Vec<_>>())
+    {
+        let pinned =
+            line.split_once("==").filter(|(name, _)| ["mcp", "openai-agents", "langchain-mcp-adapters"].contains(name));
+        meant.extend(pinned.map(|(name, version)| format!("`{name}` {}", version.trim_end_matches(" \\"))));
+    }
+    let lock: toml::Table = read("Cargo.lock").parse().unwrap();
+    let rmcp = lock["package"].as_array().unwrap().iter().find(|one| one["name"].as_str() == Some("rmcp")).unwrap();
+    meant.push(format!("`rmcp` {}", rmcp["version"].as_str().unwrap()));
+    assert_eq!(meant.len(), 7, "{meant:?}");
+    let missing: Vec<&String> = meant.iter().filter(|one| !told.contains(&format!("{one} |"))).collect();
+    assert!(missing.is_empty(), "docs/clients.md does not name {missing:?}");
+}
+
 /// Folders with a package.json, below `folder`, as paths from the root.
 fn find(folder: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
