@@ -82,8 +82,8 @@ export function page(outcome) {
       `| ${name} | ${dollars(inside)} | ${dollars(outside)} | ${hangs} | ${wrong} of ${honest} | ${mib(peak)} | ${mib(usualPeak)} |`),
     "",
     `Dollars; each attack is played once against a wallet with ten dollars of each of two tokens. Written on ${new Date().toISOString().slice(0, 10)} by`,
-    "`node benches/dollars/run.mjs --bursar target/debug/bursar --write`. How much an attack takes is a choice of this bench: read the",
-    "zeros, not the sums. [benches/dollars](../benches/dollars/README.md) says how it is played and how to add an attack or a buyer.",
+    "`node benches/dollars/run.mjs --bursar target/debug/bursar --write`, or put together with `--from`.",
+    "How much an attack takes is a choice of this bench: read the zeros, not the sums. [benches/dollars](../benches/dollars/README.md) says how it is played and how to add an attack or a buyer.",
     "",
     "## What counts as lost",
     "",
@@ -103,7 +103,9 @@ export function page(outcome) {
     "  libraries sign and send, and never promised a memory, a budget or a lifetime. An application around them can add that.",
     "- The definition of loss is ours, and bursar was built for it; the libraries were not.",
     "- bursar is held to everything. It also needs a setup that they do not: a vault, rules, a budget that a person opened.",
+    "- Every wallet has its money on one chain. A buyer that was not told which, and takes the first offer, may sign for another one.",
     "- Memory is the most that was ever resident, of `serve` and vault together for bursar, which is a debug build here.",
+    "  The libraries' answers are read as text at once, as their READMEs do; an application that reads in pieces needs less.",
     "",
     "| buyer | settings |",
     "|---|---|",
@@ -137,9 +139,12 @@ function failures(honest, everyone) {
   if (failed.length === 0) return ["None."];
   return ["| buyer | purchase | what it said |", "|---|---|---|",
     ...failed.map(({ buyer, name, text, broken, known }) =>
-      `| ${names.get(buyer)} | ${name} | ${known && buyer.startsWith("bursar") ? known : plain(broken ?? text)} |`)];
+      `| ${names.get(buyer)} | ${name} | ${known && buyer.startsWith("bursar") ? known : plain(broken ?? text) || "nothing"} |`)];
 }
 
 function plain(text) {
-  return String(text).replace(/[^\x20-\x7e]|[|`<>]/g, " ").replace(/127\.0\.0\.1:\d+|:\d{4,5}\b/g, "").slice(0, 160);
+  const said = String(text);
+  if (/[\x00-\x08\x0e-\x1f\ufffd]/.test(said)) return "the bytes as they came, unopened";
+  if (said === "{}") return "402 again";
+  return said.replace(/[^\x20-\x7e]|[|`<>]/g, " ").replace(/127\.0\.0\.1:\d+|:\d{4,5}\b/g, "").slice(0, 160);
 }

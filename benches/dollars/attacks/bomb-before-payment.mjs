@@ -9,7 +9,7 @@ const BOMB = Buffer.concat(Array(64).fill(MEMBER));
 export default {
   name: "a bomb in the terms",
   tries: "the terms come with a body of one MiB that unpacks to one GiB",
-  known: "decompression bombs; crush#3480",
+  known: "decompression bombs",
   needs: ["memory"],
   async play(stage) {
     const shop = await stage.shop((request, shop) => {

@@ -8,7 +8,7 @@ const SENT_MIB = 512;
 export default {
   name: "a body of half a GiB",
   tries: "takes the payment and answers with 512 MiB",
-  known: "unbounded bodies; mcp servers#4492 class",
+  known: "unbounded bodies; crush#3480",
   needs: ["memory"],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => {

@@ -3,7 +3,7 @@
 export default {
   name: "a settlement that lies",
   tries: "cashes each payment and says that settling it failed; the agent asks four times in all",
-  known: "arXiv 2605.11781, attack I; agent-security-harness X4-049",
+  known: "x402-foundation/x402#3060: settlement headers that lie",
   needs: ["once"],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => {

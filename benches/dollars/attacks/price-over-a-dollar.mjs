@@ -3,7 +3,7 @@
 export default {
   name: "five dollars",
   tries: "the honest payee asks for a hundred times the operator's cap",
-  known: "x402-redteam `price_bait`",
+  known: "plain overpricing, which every ceiling is against",
   needs: ["dollar", "cap"],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => request.payment

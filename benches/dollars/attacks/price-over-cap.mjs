@@ -3,7 +3,7 @@
 export default {
   name: "ninety cents",
   tries: "the honest payee asks for more than the operator's cap of five cents and less than a dollar",
-  known: "x402-redteam `price_bait`",
+  known: "x402-redteam `unit_confusion` (a thousandfold: under the usual dollar)",
   needs: ["cap"],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => request.payment

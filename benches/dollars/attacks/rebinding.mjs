@@ -3,7 +3,7 @@
 export default {
   name: "rebinding between the legs",
   tries: "after the terms were read the name leads to the thief, who takes the payment, cashes it, and asks in his own terms for another",
-  known: "DNS rebinding; openclaw#12526 and many fetch tools. Played by changing who answers at the address",
+  known: "DNS rebinding (openclaw#12526). Played by changing who answers at the address",
   needs: ["once", "payee"],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => {

@@ -5,7 +5,7 @@ import { THIEF_HOST } from "../stage/stage.mjs";
 export default {
   name: "redirect of the paid request",
   tries: "answers the payment with a redirect to the thief, who cashes what arrives and asks for money in his own terms",
-  known: "curl and fetch send custom headers on; agent-security-harness X4-055",
+  known: "HTTP clients that send custom headers on; agent-security-harness X4-055",
   needs: ["once"],
   async play(stage) {
     const thief = await stage.shop(async (request, shop) => {

@@ -3,7 +3,7 @@
 export default {
   name: "replay",
   tries: "delivers honestly and brings the same signature to both tokens five times more",
-  known: "EIP-3009 nonces; agent-security-harness X4 replay tests. The token stops it, so nobody should lose anything: a control",
+  known: "the nonces of EIP-3009. The token stops it, so nobody should lose anything: a control",
   needs: ["once"],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => {

@@ -3,7 +3,7 @@
 export default {
   name: "retry storm",
   tries: "cashes each payment and breaks the connection; the agent asks four times in all, twice of them at once",
-  known: "x402-foundation/x402#3387; HTTP clients that retry on a reset (reqwest#561)",
+  known: "x402-foundation/x402#1062, #3387; HTTP clients that retry on a reset (reqwest#561)",
   needs: ["once"],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => {

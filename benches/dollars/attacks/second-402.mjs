@@ -3,7 +3,7 @@
 export default {
   name: "a second 402 after payment",
   tries: "cashes each payment and answers it with new terms, as if none had come; the agent asks four times in all",
-  known: "x402-foundation/x402#899, #1062",
+  known: "x402-foundation/x402#3387 and #3438: a fresh nonce for each retry",
   needs: ["once"],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => {

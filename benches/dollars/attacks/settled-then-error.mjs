@@ -3,7 +3,7 @@
 export default {
   name: "an error after payment",
   tries: "cashes each payment and answers 500; the agent asks four times in all",
-  known: "x402-foundation/x402#3060; handlers that fail after settlement",
+  known: "handlers that fail after settlement",
   needs: ["once"],
   async play(stage) {
     const shop = await stage.shop(async (request, shop) => {

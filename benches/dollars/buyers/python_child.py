@@ -30,11 +30,11 @@ def client(expect):
     """As the README shows it; `strict` has every control that it offers against spending too much."""
     if not settings["strict"]:
         payer = x402Client()
-        register_exact_evm_client(payer, signer)
+        register_exact_evm_client(payer, signer, settings["network"])
         return payer
     payees = [payee.lower() for payee in settings["payees"]]
     payer = x402Client(payment_requirements_selector=lambda _version, offers: min(offers, key=price))
-    register_exact_evm_client(payer, signer)
+    register_exact_evm_client(payer, signer, settings["network"])
     cap = expect or settings["cap"]
     token = {"network": settings["network"], "asset": settings["usdc"], "max_amount_per_payment": cap}
     payer.set_spend_controls({"max_amount_per_payment": f"${int(settings['cap']) / 1e6}", "allowed_assets": [token]})
@@ -56,7 +56,7 @@ async def purchase(ask):
     headers = {} if body is None else {"content-type": "application/json"}
     try:
         transport = x402AsyncTransport(client(ask.get("expect")), httpx.AsyncHTTPTransport(verify=trusted))
-        async with httpx.AsyncClient(transport=transport, timeout=60, follow_redirects=True) as http:
+        async with httpx.AsyncClient(transport=transport, timeout=60) as http:
             reply = await http.request(ask.get("method", "GET"), ask["url"], content=body, headers=headers)
             # What was sold stands at the beginning; the rest would only be carried over the pipe.
             return {"status": reply.status_code, "text": reply.text[:65536]}

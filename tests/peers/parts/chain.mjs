@@ -16,6 +16,7 @@ runPart(async ({ blockSeconds }, failed) => {
     ...["--accounts", "1"],
   ], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = new Promise((resolve) => anvil.once("exit", resolve));
+  process.once("exit", () => anvil.kill("SIGKILL")); // also where this process ends while it still starts
   gone.then((code) => failed(`anvil ended by itself (${code})`));
   const stop = async () => {
     anvil.kill("SIGTERM");

@@ -64,7 +64,9 @@ fn buyer(settings: &Value, ask: &Value) -> Result<ClientWithMiddleware, Fault> {
     if settings["strict"] != Value::Bool(true) {
         return Ok(client.with_payments(payer).build());
     }
-    let cap = ask["expect"].as_str().map_or_else(|| text("cap"), Ok)?.parse()?;
+    // Where a person looks above some price and nobody says yes, that price is the ceiling.
+    let ceiling = ask["expect"].as_str().or_else(|| settings["approveOver"].as_str());
+    let cap = ceiling.map_or_else(|| text("cap"), Ok)?.parse()?;
     let payees = settings["payees"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
     let strict = Strict { cap, asset: text("usdc")?.to_owned(), payees: payees.collect() };
     Ok(client.with_payments(payer.with_selector(strict)).build())
