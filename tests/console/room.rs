@@ -65,7 +65,8 @@ async fn there_is_room_for_so_many_connections_and_the_next_is_closed() {
 
 #[tokio::test]
 async fn a_connection_ends_when_its_time_is_over() {
-    let house = House::empty(Bounds { connection: SOON, ..Bounds::usual() });
+    let bounds = Bounds { connection: SOON, head: Duration::from_secs(3600), ..Bounds::usual() };
+    let house = House::empty(bounds);
     let mut stream = TcpStream::connect(&house.host).await.unwrap();
     stream.write_all(house.get("").but("connection", "keep-alive").head().as_bytes()).await.unwrap();
     assert_eq!(read(stream).await.status, 200);
