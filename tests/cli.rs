@@ -2,7 +2,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::expect_used,
     clippy::indexing_slicing,
     reason = "a test that cannot go on says so and stops"
 )]

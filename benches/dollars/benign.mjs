@@ -12,7 +12,6 @@ const CENT = 5_000n;
 /**
  * `terms(shop, payee)` makes the offers; `sell(request, shop, hash)`
  * delivers; `ask` is added to the call; `price` is what is paid.
- * `known` is why bursar is known to fail it: that is shown, and fails no run.
  */
 export const BENIGN = [
   { name: "a page that costs nothing", price: 0n, free: true },
@@ -34,7 +33,7 @@ export const BENIGN = [
   { name: "three seconds of thought before the goods", late: 3_000 },
   { name: "a page of 200 KiB", sell: (request, shop, hash) => shop.deliver(request, hash, { body: `{"goods":"${GOODS}","more":"${"x".repeat(200 * 1024)}"}` }) },
   { name: "goods in gzip, if the buyer takes it", sell: (request, shop, hash) => (/\bgzip\b/.test(request.headers["accept-encoding"] ?? "") ? zipped(request, shop, hash) : shop.deliver(request, hash)) },
-  { name: "goods in gzip, whatever the buyer takes", sell: zipped, known: "bursar asks for no encoding and opens none: the goods are paid for, and withheld" },
+  { name: "goods in gzip, whatever the buyer takes", sell: zipped },
   { name: "goods in plain text", sell: (request, shop, hash) => shop.deliver(request, hash, { headers: { "content-type": "text/plain; charset=utf-8" }, body: `Here: ${GOODS}, naïve` }) },
   { name: "a status of 201", sell: (request, shop, hash) => created(request, shop, hash) },
   { name: "no word of settlement", sell: ({ reply }) => reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ goods: GOODS })) },
@@ -54,7 +53,6 @@ export async function playBenign(corpus, stage) {
     const due = benign.price * BigInt(benign.times);
     results.push({
       name: benign.name,
-      known: benign.known,
       sold: answers.every(({ ok }) => ok),
       paid: before - (await stage.wealth()) === due,
       text: answers.map(({ text }) => text.slice(0, 300)).join(" | "),

@@ -16,7 +16,7 @@ export function verdict({ results, honest }) {
       ...(lost > 0n ? [`${buyer}, ${attack}: lost ${dollars(lost)}`] : []),
       ...(hangs ? [`${buyer}, ${attack}: hung`] : []),
     ]),
-    ...honest.filter(ours).filter(({ sold, paid, known }) => !known && (!sold || !paid))
+    ...honest.filter(ours).filter(({ sold, paid }) => !sold || !paid)
       .map(({ name, buyer, text, broken }) => `${buyer}, honest "${name}": ${broken ?? text}`),
   ];
 }
@@ -138,8 +138,7 @@ function failures(honest, everyone) {
   const failed = honest.filter(({ sold, paid }) => !sold || !paid);
   if (failed.length === 0) return ["None."];
   return ["| buyer | purchase | what it said |", "|---|---|---|",
-    ...failed.map(({ buyer, name, text, broken, known }) =>
-      `| ${names.get(buyer)} | ${name} | ${known && buyer.startsWith("bursar") ? known : plain(broken ?? text) || "nothing"} |`)];
+    ...failed.map(({ buyer, name, text, broken }) => `| ${names.get(buyer)} | ${name} | ${plain(broken ?? text) || "nothing"} |`)];
 }
 
 function plain(text) {

@@ -1,6 +1,6 @@
 //! The line against a real server: who it speaks to, what it carries, and when it gives up.
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on says so")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so")]
 
 use std::net::TcpListener;
 use std::path::Path;

@@ -24,6 +24,11 @@ impl Shown {
         Self(shown)
     }
 
+    /// Makes `text` visible and cuts nothing: for what a person says yes to, whose end must not be out of sight.
+    pub(super) fn whole(text: &str) -> Self {
+        Self(written_out(text, usize::MAX, Lines::WriteOut).0)
+    }
+
     /// The text.
     #[cfg(test)]
     pub(super) fn as_str(&self) -> &str {
@@ -41,6 +46,9 @@ mod tests {
         let hostile = format!("<b>\u{202e}\u{200b}\n\u{1b}[2J{}", "é\u{2066}".repeat(5000));
         let shown = Shown::of(hostile.as_str());
         assert!(shown.as_str().starts_with("<b>\\u{202E}\\u{200B}\\u{A}\\u{1B}[2Jé"), "{shown:?}");
+        assert!(
+            Shown::whole(&hostile).as_str().len() > 5000 && !Shown::whole(&hostile).as_str().chars().any(is_unseen)
+        );
         assert!(shown.as_str().len() <= TEXT_BYTES + '…'.len_utf8() && !shown.as_str().chars().any(is_unseen));
     }
 }

@@ -8,10 +8,7 @@ use bursar_vault::protocol::SecretValue;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderValue,
-    TRANSFER_ENCODING, USER_AGENT,
-};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
 use hyper::{Request, Response, Uri};
 use rustls::ClientConfig;
 use tokio::net::TcpStream;
@@ -19,6 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::ask::Ask;
 use super::carry::Carriage;
+use super::coding::Coding;
 use super::dial;
 use super::fault::{self, ExchangeFault, FaultCode};
 use super::kept::{self, Kept};
@@ -97,11 +95,11 @@ impl Exchange {
         if let Some(redactor) = ask.redactor() {
             headers.iter_mut().for_each(|(_, value)| redactor.clean_header(value));
         }
-        let encoded = is_encoded(response.headers());
+        let coding = Coding::of(response.headers());
         let status = response.status().as_u16();
         let declared = declared_length(ask.method(), status, response.headers());
         let kept = kept::may_stay(&response).then(|| Arc::clone(&self.kept));
-        let body = Body::new(response.into_body(), carriage, at, limits.idle, end, encoded, declared).leaving(kept);
+        let body = Body::new(response.into_body(), carriage, at, limits.idle, end, coding, declared).leaving(kept);
         let redaction = ask.redactor().cloned().map(Redaction::by);
         Ok(Reply::new(status, headers, body.without_secrets(redaction)))
     }
@@ -245,19 +243,6 @@ fn declared_length(method: Method, status: u16, headers: &HeaderMap) -> Option<u
         return None;
     }
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
-}
-
-/// Whether the body is in any coding but plain (RFC 9110 8.4, RFC 9112 6.1).
-fn is_encoded(headers: &HeaderMap) -> bool {
-    let plain = |name, allowed: &[&str]| {
-        headers.get_all(name).iter().all(|value: &HeaderValue| {
-            value.as_bytes().split(|byte| *byte == b',').all(|coding| {
-                let coding = coding.trim_ascii();
-                coding.is_empty() || allowed.iter().any(|word| coding.eq_ignore_ascii_case(word.as_bytes()))
-            })
-        })
-    };
-    !plain(CONTENT_ENCODING, &["identity"]) || !plain(TRANSFER_ENCODING, &["identity", "chunked"])
 }
 
 fn address_changed(at: &str) -> ExchangeFault {

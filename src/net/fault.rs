@@ -48,7 +48,7 @@ pub enum FaultCode {
     TimeoutTotal,
     /// The response header is over the caps.
     HeaderTooLarge,
-    /// The body is compressed although it was asked for plain.
+    /// The body is in a coding that is not undone, or is no gzip though it says so.
     BodyEncoding,
     /// The declared length of the body cannot be, or is not what was sent.
     WrongLength,

@@ -9,6 +9,7 @@
 
 mod ask;
 mod carry;
+mod coding;
 mod dial;
 mod exchange;
 mod fault;

@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, timeout_at};
 
 use super::carry::Carriage;
+use super::coding::{Coding, Full, Unpacked};
 use super::fault::{self, ExchangeFault, FaultCode};
 use super::kept::Kept;
 use super::redact::Redaction;
@@ -64,7 +65,7 @@ pub struct Body {
     at: String,
     idle: Duration,
     deadline: Instant,
-    encoded: bool,
+    coding: Coding,
     /// The length that the seller declared, where a body of that length has to follow (RFC 9110 section 8.6).
     declared: Option<u64>,
     redaction: Option<Redaction>,
@@ -79,7 +80,7 @@ pub enum BodyEnd {
     OverCap,
     /// It broke off or a deadline passed: what was read is a prefix of unknown worth.
     Cut(ExchangeFault),
-    /// It is compressed, so nothing of it was read.
+    /// It is in a coding that is not undone, so nothing of it was read.
     Encoded(ExchangeFault),
 }
 
@@ -98,10 +99,10 @@ impl Body {
         at: String,
         idle: Duration,
         deadline: Instant,
-        encoded: bool,
+        coding: Coding,
         declared: Option<u64>,
     ) -> Self {
-        Self { incoming, carriage, kept: None, at, idle, deadline, encoded, declared, redaction: None }
+        Self { incoming, carriage, kept: None, at, idle, deadline, coding, declared, redaction: None }
     }
 
     /// The same, leaving its connection there once all of it was read.
@@ -116,7 +117,8 @@ impl Body {
 
     /// Hands the body to `sink` piece by piece, at most `cap_bytes` in all, and says how it ended.
     ///
-    /// Secrets of the request are taken out. Never holds more than one piece and a secret that may have begun. Reads to
+    /// A body that is packed once with gzip is unpacked on the way, and the cap counts what comes out. Secrets of the request are
+    /// taken out. Never holds more than one piece and a secret that may have begun. Reads to
     /// the end of the body or one byte past the cap, then hangs up, or leaves the connection to the next leg.
     ///
     /// # Errors
@@ -138,12 +140,14 @@ impl Body {
     async fn read_as_it_is<E>(
         mut self,
         cap_bytes: u64,
-        mut sink: impl FnMut(&[u8]) -> Result<(), E>,
+        sink: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<BodyEnd, E> {
-        if self.encoded {
-            return Ok(BodyEnd::Encoded(self.fault(FaultCode::BodyEncoding, "sent a compressed body")));
-        }
-        let (mut left, mut read) = (cap_bytes, 0_u64);
+        let Some(mut unpacked) = Unpacked::new(self.coding, cap_bytes, sink) else {
+            return Ok(BodyEnd::Encoded(
+                self.fault(FaultCode::BodyEncoding, "sent a body in a coding that nobody asked for"),
+            ));
+        };
+        let mut read = 0_u64;
         loop {
             let piece = match self.next().await {
                 Ok(Some(piece)) => piece,
@@ -152,6 +156,9 @@ impl Body {
                     return Ok(BodyEnd::Cut(self.fault(FaultCode::WrongLength, "sent less than it declared")));
                 }
                 Ok(None) => {
+                    if let Err(full) = unpacked.end() {
+                        return self.full(full);
+                    }
                     if let Some(kept) = self.kept {
                         kept.leave(self.carriage);
                     }
@@ -160,15 +167,19 @@ impl Body {
                 Err(fault) => return Ok(BodyEnd::Cut(fault)),
             };
             read = read.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
-            let fits = usize::try_from(left).unwrap_or(usize::MAX);
-            let kept = piece.get(..fits).unwrap_or(&piece);
-            if !kept.is_empty() {
-                sink(kept)?;
+            if let Err(full) = unpacked.take(&piece) {
+                return self.full(full);
             }
-            if kept.len() < piece.len() {
-                return Ok(BodyEnd::OverCap);
+        }
+    }
+
+    fn full<E>(&self, full: Full<E>) -> Result<BodyEnd, E> {
+        match full {
+            Full::OverCap => Ok(BodyEnd::OverCap),
+            Full::Sink(fault) => Err(fault),
+            Full::Broken => {
+                Ok(BodyEnd::Cut(self.fault(FaultCode::BodyEncoding, "sent a gzip body that does not unpack")))
             }
-            left = left.saturating_sub(u64::try_from(kept.len()).unwrap_or(u64::MAX));
         }
     }
 
@@ -212,6 +223,6 @@ impl Body {
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Body").field("at", &self.at).field("encoded", &self.encoded).finish_non_exhaustive()
+        f.debug_struct("Body").field("at", &self.at).field("coding", &self.coding).finish_non_exhaustive()
     }
 }

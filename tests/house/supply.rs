@@ -8,7 +8,7 @@ use std::process::Command;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The most crates in the program that is shipped for Linux, ours among them. Raise it in the commit that says why.
-const CRATES_SHIPPED_MAX: usize = 256;
+const CRATES_SHIPPED_MAX: usize = 262;
 
 const NPM: [&str; 7] = [
     "benches/startup",

@@ -23,9 +23,10 @@ impl Cluster {
     /// Starts one with these lines more in its settings.
     pub(crate) fn start(settings: &[&str]) -> Self {
         let serve = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let serve = serve.ancestors().map(|folder| folder.join("tests/postgres/serve")).find(|path| path.exists());
+        let serve =
+            serve.ancestors().map(|folder| folder.join("tests/postgres/serve")).find(|path| path.exists()).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut script = Command::new(serve.expect("tests/postgres/serve is in the repository"))
+        let mut script = Command::new(serve)
             .arg(port.to_string())
             .args(settings)
             .stdin(Stdio::piped())

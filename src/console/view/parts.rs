@@ -108,8 +108,8 @@ impl Approval {
             payee: Shown::of(&view.terms.payee),
             asked_s: view.asked_s,
             ends_s: view.expires_s,
-            terms: terms_shown::bound(view).iter().map(|(name, value)| (*name, Shown::of(value))).collect(),
-            why: view.concerns.iter().map(Shown::of).collect(),
+            terms: terms_shown::bound(view).iter().map(|(name, value)| (*name, Shown::whole(value))).collect(),
+            why: view.concerns.iter().map(|concern| Shown::whole(concern)).collect(),
         }
     }
 }

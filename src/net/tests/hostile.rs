@@ -1,7 +1,10 @@
 //! A hostile seller over plain http: floods, lies, silence and noise. Each test ends by itself.
 
+use std::io::Write;
 use std::time::Duration;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use proptest::prelude::*;
 
 use super::seller::{Act, Seller};
@@ -204,10 +207,10 @@ async fn a_body_that_falls_silent_ends_at_the_nearer_deadline() {
 }
 
 #[tokio::test]
-async fn a_compressed_body_is_not_read_but_its_headers_are() {
+async fn a_body_in_a_coding_that_is_not_known_is_not_read_but_its_headers_are() {
     for coding in [
-        "Content-Encoding: gzip",
-        "Content-Encoding: identity, gzip",
+        "Content-Encoding: gzip, gzip",
+        "Content-Encoding: gzip\r\nContent-Encoding: gzip",
         "Content-Encoding: identity\r\nContent-Encoding: br",
         "Transfer-Encoding: gzip, chunked",
     ] {
@@ -220,6 +223,38 @@ async fn a_compressed_body_is_not_read_but_its_headers_are() {
     }
     let plainly = "HTTP/1.1 200 OK\r\nContent-Encoding: Identity\r\nContent-Length: 5\r\n\r\nhello";
     assert_eq!(body_of(&[say(plainly)], 1000, &QUICK).await, (b"hello".to_vec(), BodyEnd::Complete));
+}
+
+/// An answer of `length` bytes in gzip.
+fn in_gzip(length: usize, body: &[u8]) -> [Act; 2] {
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    [say(&head), Act::Say(body.to_vec())]
+}
+
+#[tokio::test]
+async fn a_body_in_gzip_is_unpacked_once_and_a_bomb_is_cut_at_the_cap() {
+    let packed = |bytes: &[u8]| {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(bytes).unwrap();
+        packer.finish().unwrap()
+    };
+    let hello = packed(b"hello");
+    assert_eq!(body_of(&in_gzip(hello.len(), &hello), 5, &QUICK).await, (b"hello".to_vec(), BodyEnd::Complete));
+    // What comes out is handed on, packed again or not.
+    let twice = packed(&hello);
+    assert_eq!(body_of(&in_gzip(twice.len(), &twice), 1000, &QUICK).await, (hello.clone(), BodyEnd::Complete));
+
+    let bomb = packed(&vec![0; 64 << 20]);
+    let (bytes, end) = body_of(&in_gzip(bomb.len(), &bomb), 1000, &QUICK).await;
+    assert_eq!((bytes.len(), end), (1000, BodyEnd::OverCap));
+
+    let short = &hello[..hello.len() - 4];
+    let (_, end) = body_of(&in_gzip(short.len(), short), 1000, &QUICK).await;
+    assert_eq!(code_of(&end), Some(FaultCode::BodyEncoding), "it has no end of its own");
+    let (_, end) = body_of(&in_gzip(hello.len(), short), 1000, &QUICK).await;
+    assert!(!end.is_whole(), "it is shorter than was declared");
+    assert_eq!(body_of(&in_gzip(0, b""), 1000, &QUICK).await, (Vec::new(), BodyEnd::Complete));
 }
 
 #[tokio::test]

@@ -1,9 +1,13 @@
 //! Secrets on the wire: to their seller on every leg, and out of everything that it answers.
 
+use std::io::Write;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bursar_policy::Method;
 use bursar_vault::protocol::{ReleasedHeader, SecretValue};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use zeroize::Zeroizing;
 
 use super::seller::{Act, Seller};
@@ -99,6 +103,18 @@ async fn what_a_seller_echoes_comes_back_as_stars_in_headers_and_body_however_it
             assert!(!body.contains(form), "{form} is in {body}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_a_seller_echoes_in_gzip_comes_back_as_stars_too() {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    packer.write_all(format!("your key is {KEY}").as_bytes()).unwrap();
+    let body = packer.finish().unwrap();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", body.len());
+    let (reply, _seller) = answered(&[say(&head), Act::Say(body)]).await;
+    let (text, end) = reply.into_body().collect(1 << 20).await;
+    assert_eq!(String::from_utf8(text).unwrap(), format!("your key is {}", "*".repeat(KEY.len())));
+    assert!(end.is_whole());
 }
 
 #[tokio::test]

@@ -91,10 +91,10 @@ fn version_2_opens_and_balances_and_its_lost_payment_counts_once() {
 }
 
 /// A trigger as a version wrote it.
-fn written(schema: &'static str, trigger: &str) -> &'static str {
+fn written(schema: &str, trigger: &str) -> String {
     let begin = schema.find(&format!("CREATE TRIGGER {trigger}")).unwrap();
-    let rest = &schema[begin..];
-    &rest[..rest.find("END;").unwrap() + 4]
+    let (text, _rest) = schema[begin..].split_once("END;").unwrap();
+    format!("{text}END;")
 }
 
 /// Takes away what version 6 added.
@@ -182,7 +182,7 @@ fn version_5_opens_and_balances_and_its_totals_are_as_they_were() {
         let used =
             ledger.writer.ask(move |tx| Ok(crate::ledger::Answer::AtOnce(tally::used(tx.conn, "all|USD", since_s)?)));
         let used = used.unwrap();
-        (used.atto / (u128::from(CENT) * 1_000_000_000_000), used.count)
+        (used.atto / (CENT * 1_000_000_000_000), used.count)
     };
     for _opening in 0..2 {
         let ledger = open(dir.path()).unwrap();
