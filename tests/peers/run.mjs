@@ -9,7 +9,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSy
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { pythonOf } from "./python/venv.mjs";
+import { pythonOf } from "./lab/child.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const FUND_UNITS = 100_000_000n; // 100 USDC
@@ -118,7 +118,7 @@ function checkSellers(chosen, known) {
     if (!known[seller]) throw new Error(`there is no seller \`${seller}\`; there are ${Object.keys(known).join(", ")}`);
     const generation = known[seller].version;
     if (known[seller].script.endsWith(".py") && !existsSync(pythonOf(generation))) {
-      throw new Error("the Python sellers are not installed; run `node tests/peers/python/venv.mjs`, or leave them out with --sellers");
+      throw new Error(`the Python sellers are not installed; run tests/environment python-${generation} tests/peers/python/${generation}.txt, or leave them out with --sellers`);
     }
   }
 }

@@ -55,7 +55,7 @@ export function buyers({ bursar }) {
       usual: "as its README shows it, on the one network: only tokens that it knows, a dollar a payment; httpx gives up after 60 silent seconds",
       strict: "spend controls of five cents in the one token, a policy for the payee, the cheapest offer, a hook for approvals",
       promises: [["dollar", "asset"], STRICT],
-      missing: existsSync(python) ? undefined : "`node tests/peers/python/venv.mjs` makes its environment",
+      missing: existsSync(python) ? undefined : "`tests/environment python-v2 tests/peers/python/v2.txt` makes its environment",
       make: (strict) => new ProcessBuyer({ command: python, args: [fileURLToPath(new URL("./python_child.py", import.meta.url))], strict }),
     }),
     ...twice({

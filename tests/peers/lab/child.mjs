@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { execPath } from "node:process";
 import { createInterface } from "node:readline";
 import { setTimeout as after } from "node:timers/promises";
-import { pythonOf } from "../python/venv.mjs";
+import { fileURLToPath } from "node:url";
 import { LOOPBACK } from "./constants.mjs";
 
 const READY_WITHIN_MS = 60_000;
@@ -71,7 +71,12 @@ export class Part {
   }
 }
 
-/** node, or the Python that `python/venv.mjs` made for this generation of x402. */
+/** The Python with x402 of this generation, "v1" or "v2", as tests/environment makes it. It may not be there. */
+export function pythonOf(generation) {
+  return fileURLToPath(new URL(`../../../target/tests/python-${generation}/bin/python`, import.meta.url));
+}
+
+/** node, or the Python for the generation that the script speaks. */
 function interpreterOf(script) {
   if (!script.endsWith(".py")) return execPath;
   return pythonOf(script.endsWith("_v1.py") ? "v1" : "v2");
