@@ -14,7 +14,7 @@ use bursar_policy::rules::{BalanceNeed, ChainRule, Rules};
 use super::inquiry::{Finding, Place};
 use super::panel::{Panel, Said, Trouble};
 use super::{Block, Chains};
-use crate::ledger::{Doubt, EXPIRY_MARGIN_S, Holding, Ledger, LedgerFault, Moved};
+use crate::ledger::{Doubt, EXPIRY_MARGIN_S, Holding, LedgerFault, Moved};
 use crate::protocol::{BalanceView, ChainOutcome, ChainProof, ChainVerdict, ChainView, EndpointView, Reconciled};
 use crate::vault::Vault;
 
@@ -93,18 +93,19 @@ impl Watch {
             }
             self.look(vault, &rules.rules, chain, rule);
         }
-        Ok(Reconciled { proved, swept, chains: self.view(&vault.ledger, &rules.rules)? })
+        Ok(Reconciled { proved, swept, chains: self.view(vault, &rules.rules)? })
     }
 
     /// Sees to it that the balance of `asset` is known, where the rules want it known and it is not. Waits for the chain.
     pub(crate) fn want_balance(&self, vault: &Vault, asset: &AssetId) {
         let rules = vault.rules();
         let Some(rule) = rules.rules.chain_rule(asset.chain) else { return };
-        if rule.balance() == BalanceNeed::Required && vault.ledger.balance(asset).is_none() {
+        let is_known = || vault.ledger.balance(vault.wallet.address(), asset).is_some();
+        if rule.balance() == BalanceNeed::Required && !is_known() {
             let mut failed = lock(&self.looks);
             // Whoever had the look before may have brought it, or have found that nothing is to be had.
             let in_vain = failed.get(&asset.chain).is_some_and(|failed| failed.elapsed() < LOOK_AGAIN);
-            if vault.ledger.balance(asset).is_none() && !in_vain {
+            if !is_known() && !in_vain {
                 self.read(vault, &rules.rules, asset.chain, rule, |known| known.id == *asset, &mut failed);
             }
         }
@@ -123,7 +124,8 @@ impl Watch {
     /// # Errors
     ///
     /// A fault of the ledger.
-    pub(crate) fn view(&self, ledger: &Ledger, rules: &Rules) -> Result<Vec<ChainView>, LedgerFault> {
+    pub(crate) fn view(&self, vault: &Vault, rules: &Rules) -> Result<Vec<ChainView>, LedgerFault> {
+        let (ledger, holder) = (&vault.ledger, vault.wallet.address());
         let mut views = Vec::new();
         for (chain, rule) in rules.chain_rules() {
             let known = lock(&self.known).get(&chain).cloned().unwrap_or_default();
@@ -134,7 +136,7 @@ impl Watch {
                 .map(|url| EndpointView { origin: url.origin().to_string(), trouble: troubles.next().flatten() });
             let held = rules.assets().filter(|asset| asset.id.chain == chain && rule.balance() != BalanceNeed::Off);
             let balances = held.map(|asset| {
-                let found = ledger.balance(&asset.id);
+                let found = ledger.balance(holder, &asset.id);
                 let (money, read_s) = (found.map(|read| read.money), found.map(|read| read.read_s));
                 BalanceView { asset: asset.id, symbol: asset.symbol.clone(), money, read_s }
             });
@@ -293,7 +295,7 @@ impl Watch {
                 Some(amount) => Money::of(amount, asset).unwrap_or(Money::new(asset.currency, u128::MAX)),
             };
             let until_s = read_s.saturating_add(rule.poll_s().saturating_mul(PAUSES_KNOWN));
-            vault.ledger.note_balance(asset.id, Holding { money, read_s, until_s });
+            vault.ledger.note_balance(holder, asset.id, Holding { money, read_s, until_s });
         }
         failed.remove(&chain);
     }

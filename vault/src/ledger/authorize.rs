@@ -339,7 +339,7 @@ pub(super) fn decide(
         money,
         tags: rules.tags(&errand.site, &payee),
     };
-    let standing = standing::read(tx, rules, &open, errand, &facts, own)?;
+    let standing = standing::read(tx, rules, &open, errand, Some(payer), &facts, own)?;
     let standing = approval::heard(tx, rules, &facts, standing, &errand.binding(session, vetted.get()), own)?;
     Ok(admit(rules, &standing, vetted, facts, tx.now_s))
 }

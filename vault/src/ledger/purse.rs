@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bursar_policy::chain::AssetId;
+use bursar_policy::chain::{Address, AssetId};
 use bursar_policy::limit::{PaymentFacts, TallyKey};
 use bursar_policy::money::Money;
 
@@ -23,39 +23,46 @@ pub struct Holding {
     pub until_s: u64,
 }
 
-/// The balances that are known.
+/// The balances that are known, of each account apart: what one holds says nothing of the next one, and a reading of an
+/// account that was handed on meanwhile comes too late for both.
 #[derive(Debug, Default)]
-pub(super) struct Purse(Mutex<BTreeMap<AssetId, Holding>>);
+pub(super) struct Purse(Mutex<BTreeMap<(Address, AssetId), Holding>>);
 
 impl Purse {
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<AssetId, Holding>> {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<(Address, AssetId), Holding>> {
         // Each change is one call on the map.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn at(&self, asset: &AssetId, now_s: u64) -> Option<Holding> {
-        self.kept().get(asset).copied().filter(|reading| now_s < reading.until_s)
+    fn at(&self, holder: Address, asset: &AssetId, now_s: u64) -> Option<Holding> {
+        self.kept().get(&(holder, *asset)).copied().filter(|reading| now_s < reading.until_s)
     }
 }
 
 impl Ledger {
-    /// Keeps what a chain says that the wallet holds of `asset`.
-    pub fn note_balance(&self, asset: AssetId, reading: Holding) {
-        self.shared.purse.kept().insert(asset, reading);
+    /// Keeps what a chain says that `holder` holds of `asset`.
+    pub fn note_balance(&self, holder: Address, asset: AssetId, reading: Holding) {
+        self.shared.purse.kept().insert((holder, asset), reading);
     }
 
-    /// What the wallet holds of `asset`, where that is known and not too old.
+    /// What `holder` holds of `asset`, where that is known and not too old.
     #[must_use]
-    pub fn balance(&self, asset: &AssetId) -> Option<Holding> {
-        self.shared.purse.at(asset, self.time().now_s)
+    pub fn balance(&self, holder: Address, asset: &AssetId) -> Option<Holding> {
+        self.shared.purse.at(holder, asset, self.time().now_s)
     }
 }
 
-/// What would be left of `asset` if everything were cashed that may be: what is pending, and what was spent about since
+/// What would be left of `asset` to `payer` if everything were cashed that may be: what is pending, and what was spent about since
 /// the balance was read, which that may not have seen; but for a payment with `own` facts, which is asked about. `None`
 /// while the balance is not known.
-pub(super) fn left(tx: &Tx<'_>, asset: &AssetId, own: Option<&PaymentFacts>) -> Result<Option<Money>, LedgerFault> {
-    let Some(Holding { money, read_s, .. }) = tx.purse.at(asset, tx.now_s) else { return Ok(None) };
+pub(super) fn left(
+    tx: &Tx<'_>,
+    payer: Option<Address>,
+    asset: &AssetId,
+    own: Option<&PaymentFacts>,
+) -> Result<Option<Money>, LedgerFault> {
+    let known = payer.and_then(|payer| tx.purse.at(payer, asset, tx.now_s));
+    let Some(Holding { money, read_s, .. }) = known else { return Ok(None) };
     let key = TallyKey::of_asset(asset, money.currency());
     let taken = tally::used(tx.conn, key.as_str(), Some(read_s.saturating_sub(EXPIRY_MARGIN_S)))?;
     let taken = tally::without(taken, key.as_str(), own)?;

@@ -17,7 +17,7 @@ use bursar_policy::terms::Terms;
 
 use super::fault::LedgerFault;
 use super::writer::Answer;
-use super::{Ledger, authorize, breaker, session, standing};
+use super::{Ledger, authorize, breaker, meta, session, standing};
 
 /// How long a quote holds, in seconds.
 pub const QUOTE_LIFE_S: u64 = 600;
@@ -165,7 +165,8 @@ impl Ledger {
                 money: asked.money,
                 tags: rules.tags(&errand.site, &asked.payee),
             };
-            let standing = standing::read(tx, &rules, &open, &errand, &facts, None)?;
+            let payer = meta::read(tx.conn)?.key_address;
+            let standing = standing::read(tx, &rules, &open, &errand, payer, &facts, None)?;
             Ok(Answer::AtOnce(against(&rules, &standing, &facts, tx.now_s)))
         })
     }

@@ -1,6 +1,7 @@
 //! How things stand for one payment at this moment, read inside the transaction that may count it. Must never decide.
 
 use bursar_policy::budget::{SessionStanding, Standing, Total, Word};
+use bursar_policy::chain::Address;
 use bursar_policy::errand::{Errand, SessionId};
 use bursar_policy::gate::may_visit;
 use bursar_policy::limit::PaymentFacts;
@@ -20,13 +21,14 @@ use super::session::{self, Session};
 use super::tally::{self, Used};
 use super::writer::Tx;
 
-/// Everything that `admit` asks about, for a payment with `facts` out of `session` that `errand` asks for. `own` is the
-/// payment itself, where it is counted already: it is left out of every sum.
+/// Everything that `admit` asks about, for a payment with `facts` by `payer` out of `session` that `errand` asks for. `own`
+/// is the payment itself, where it is counted already: it is left out of every sum.
 pub(super) fn read(
     tx: &Tx<'_>,
     rules: &Rules,
     session: &Session,
     errand: &Errand,
+    payer: Option<Address>,
     facts: &PaymentFacts,
     own: Option<&Payment>,
 ) -> Result<Standing, LedgerFault> {
@@ -62,7 +64,7 @@ pub(super) fn read(
         unresolved: overdue::read(tx.conn, facts)?,
         quarantined_until_s: breaker::until_s(tx.conn, facts.site.origin())?,
         bought_ago_s,
-        funds: purse::left(tx, &facts.asset, own_facts.as_ref())?,
+        funds: purse::left(tx, payer, &facts.asset, own_facts.as_ref())?,
         acquaintance: acquaintance::read(tx.conn, rules, errand, facts, own_facts.as_ref())?,
         suspicious: errand.suspicious.clone(),
         word: Word::None,

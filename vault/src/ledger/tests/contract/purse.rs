@@ -1,10 +1,10 @@
 //! A payment that the wallet cannot cover is refused, as far as the balance is known.
 
-use bursar_policy::chain::{AssetId, ChainId};
+use bursar_policy::chain::{Address, AssetId, ChainId};
 use bursar_policy::refusal::Refusal;
 
-use super::world::{CENT, World, errand, money, rules_with, terms};
-use crate::ledger::Holding;
+use super::world::{CENT, PAYER, World, errand, money, rules_with, terms};
+use crate::ledger::{Ask, Counted, Holding, Rotated};
 
 fn world(balance: &str) -> World {
     let mut world = World::new("", "10 USD");
@@ -20,9 +20,8 @@ fn usdc() -> AssetId {
 
 fn holds(world: &World, balance: &str) {
     let now_s = world.time.now_s();
-    world
-        .ledger()
-        .note_balance(usdc(), Holding { money: money(balance), read_s: now_s, until_s: now_s.saturating_add(120) });
+    let reading = Holding { money: money(balance), read_s: now_s, until_s: now_s.saturating_add(120) };
+    world.ledger().note_balance(PAYER, usdc(), reading);
 }
 
 fn refused(world: &World, path: &str, cents: u128) -> Vec<Refusal> {
@@ -70,4 +69,28 @@ fn an_unknown_balance_stops_only_where_the_rules_want_it_known() {
     let off = world("off");
     holds(&off, "0 USD");
     assert_eq!(refused(&off, "a", 100), []);
+}
+
+#[test]
+fn what_the_old_account_holds_says_nothing_of_the_new_one_however_late_it_is_read() {
+    let world = world("required");
+    let new = Address::from_bytes([0x55; 20]);
+    world.ledger().bind_key(PAYER).unwrap();
+    holds(&world, "5 USD");
+    assert_eq!(world.ledger().rotate(super::keys::hand_over(0x55, PAYER, 7, 8)).unwrap(), Rotated::Done);
+    // A reading that was under way lands now, and is of the account that was asked about.
+    holds(&world, "5 USD");
+    assert_eq!(world.ledger().balance(new, &usdc()), None);
+    let asked = |path| {
+        let ask = Ask { payer: new, ..world.ask(terms(CENT)) };
+        match world.ledger().authorize(world.new_claim(errand(path)), ask, &world.rules).unwrap() {
+            Counted::Yes(_) => Vec::new(),
+            Counted::No { reasons, .. } => reasons,
+        }
+    };
+    assert_eq!(asked("a"), [Refusal::BalanceUnknown { chain: ChainId::BASE_SEPOLIA }]);
+    let reading = Holding { money: money("0 USD"), read_s: world.time.now_s(), until_s: world.time.now_s() + 120 };
+    world.ledger().note_balance(new, usdc(), reading);
+    holds(&world, "5 USD");
+    assert_eq!(asked("b")[0].code(), "insufficient_balance");
 }
