@@ -23,6 +23,6 @@ SELECT encode(sha256(convert_to(string_agg(line, chr(10) ORDER BY line COLLATE "
     FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class WHERE c.relnamespace = CAST('bursar' AS regnamespace)
     UNION ALL
     SELECT concat_ws(' ', 'function', p.proname, pg_get_function_identity_arguments(p.oid), p.prosecdef, p.prosrc,
-                     pg_get_function_sqlbody(p.oid))
+                     p.proconfig, pg_get_function_sqlbody(p.oid))
     FROM pg_proc p WHERE p.pronamespace = CAST('bursar' AS regnamespace)
 ) AS everything

@@ -3,14 +3,12 @@
 use bursar_postgres::{Line, Server, Value, quoted};
 
 use super::open::{fingerprint, server};
-use super::{PATIENCE, VERSION};
+use super::{PATIENCE, VERSION, rights};
 use crate::ledger::events::EventKind;
 use crate::ledger::fault::LedgerFault;
 
 /// What each version added to the one before; what is written here once is never changed.
 const VERSIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("schema_2.sql")];
-
-const GRANTS: &str = include_str!("grants.sql");
 
 /// What a migration came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +65,7 @@ fn changed(line: &Line, vaults: &str) -> Result<Migrated, LedgerFault> {
             server(format!("there is no role `{vaults}`, and it cannot be made ({fault}); make it with `createuser`"))
         })?;
     }
-    line.batch(&GRANTS.replace("{role}", &quoted))?;
+    line.batch(&rights::grants(&quoted))?;
     let digest = fingerprint(line)?;
     line.execute(
         "INSERT INTO schema_version (version, fingerprint) VALUES (?1, ?2)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bursar_policy::rules::Setting;
 use bursar_postgres::{Cell, Line, Row};
 
+use super::rights;
 use super::session::Session;
 use super::{SCHEMA, ServerPlace, VERSION};
 use crate::clock::ClockMemory;
@@ -25,11 +26,6 @@ const PROMISES: &str =
     current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
     pg_is_in_recovery(), CAST(to_regclass('bursar.schema_version') AS text)";
 
-/// What the role of a vault must not be able to do.
-const RIGHTS: &str = "SELECT rolsuper, has_table_privilege('bursar.event', 'UPDATE, DELETE, TRUNCATE, TRIGGER'),
-    has_column_privilege('bursar.payment', 'amount', 'UPDATE'), has_schema_privilege('bursar', 'CREATE')
-    FROM pg_roles WHERE rolname = current_user";
-
 /// What a line is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ledger) enum Purpose {
@@ -46,7 +42,7 @@ pub(in crate::ledger) fn connect(
     purpose: Purpose,
 ) -> Result<Store, LedgerFault> {
     let line = reach(place)?;
-    check_role(&line, place)?;
+    rights::check(&line, &place.server.user)?;
     let session = Session::new(line, (purpose == Purpose::Write).then(|| Arc::clone(&place.vault)));
     let store = Store::Postgres(Box::new(session));
     let known = store.first("SELECT setting FROM meta WHERE id = 1", &[], |row| row.get::<String>(0))?;
@@ -67,7 +63,7 @@ pub(in crate::ledger) fn create(
     clock: &ClockMemory,
 ) -> Result<(), LedgerFault> {
     let line = reach(place)?;
-    check_role(&line, place)?;
+    rights::check(&line, &place.server.user)?;
     let store = Store::Postgres(Box::new(Session::new(line, None)));
     let begun = store.transaction()?;
     if begun.has("SELECT 1 FROM meta", &[])? {
@@ -130,28 +126,13 @@ fn check_tables(line: &Line) -> Result<(), LedgerFault> {
     Ok(())
 }
 
-/// Whether the role is the lesser one.
-fn check_role(line: &Line, place: &ServerPlace) -> Result<(), LedgerFault> {
-    let found = line.query(RIGHTS, &[])?;
-    let row = found.first().ok_or(LedgerFault::Unreadable { what: "role" })?;
-    for column in 0..4 {
-        if number(row, column)? != 0 {
-            let user = &place.server.user;
-            return Err(server(format!(
-                "the role `{user}` could change the log or the tables; vaults use a lesser one, which `bursar ledger migrate` makes"
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// A digest of everything that the schema is made of, as the server tells it.
 pub(super) fn fingerprint(line: &Line) -> Result<String, LedgerFault> {
     let found = line.query(include_str!("fingerprint.sql"), &[])?;
     text(found.first().ok_or(LedgerFault::Unreadable { what: "schema" })?, 0)
 }
 
-fn text(row: &Row, column: usize) -> Result<String, LedgerFault> {
+pub(super) fn text(row: &Row, column: usize) -> Result<String, LedgerFault> {
     match row.cell(column)? {
         Cell::Text(text) => Ok(text.to_owned()),
         Cell::Null | Cell::Number(_) => Err(LedgerFault::Unreadable { what: "setting" }),

@@ -57,6 +57,23 @@ CREATE TRIGGER audit_key BEFORE UPDATE ON audit FOR EACH ROW
     WHEN (OLD.key IS NOT NULL AND NEW.key IS DISTINCT FROM OLD.key)
     EXECUTE FUNCTION key_was_not_handed_on('the log stays vouched for');
 
+-- A start looks at every change of the account, however long the log is.
+CREATE INDEX event_rotated ON event (seq) WHERE kind = 'key_rotated';
+
+-- Nothing is counted for another account than the one that pays.
+CREATE FUNCTION payer_is_another() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.payer <> (SELECT key_address FROM bursar.meta) THEN
+        RAISE check_violation USING MESSAGE = TG_ARGV[0];
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER payment_payer BEFORE INSERT ON payment FOR EACH ROW
+    EXECUTE FUNCTION payer_is_another('a payment is of the account that pays');
+
+-- What payments may still take of an account's token.
+CREATE INDEX payment_takeable ON payment (payer, chain, asset, valid_before);
+
 -- What the operator moves out of an account: written down before it is signed, and signed as it is written here.
 CREATE TABLE sweep (
     seq          bigint PRIMARY KEY,
@@ -80,6 +97,8 @@ CREATE TABLE sweep (
 );
 CREATE UNIQUE INDEX sweep_live ON sweep (account, chain, asset) WHERE state = 'ordered';
 CREATE UNIQUE INDEX sweep_nonce ON sweep (chain, asset, account, nonce);
+-- What the log tells of one: the id is what its words begin with.
+CREATE INDEX event_sweep ON event (substr(detail, 1, 34), seq) WHERE kind IN ('sweep_ordered', 'sweep_ended');
 CREATE FUNCTION account_is_a_stranger() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM bursar.meta WHERE key_address = NEW.account
@@ -103,3 +122,24 @@ CREATE TRIGGER sweep_story BEFORE UPDATE ON sweep FOR EACH ROW WHEN (
             OR (OLD.state = 'presumed' AND NEW.state IN ('moved', 'unmoved'))))
     EXECUTE FUNCTION refuse('a sweep keeps its story');
 CREATE TRIGGER sweep_stays BEFORE DELETE ON sweep FOR EACH ROW EXECUTE FUNCTION refuse('a sweep is never deleted');
+
+-- Functions name their tables with the schema; operators have none to be named with. So each finds its operators among the
+-- server's own, whatever the caller's search path says: a role that may make a schema could put another `=` before them.
+ALTER FUNCTION refuse() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION numbered() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION handle_is_open() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION proof_is_missing() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION payment_tag_begins() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION spent_begins() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION event_begins() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION mandate_begins() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION pardon_begins() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION handle_begins() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION payment_is_not_exposed() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION proof_begins() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION returned_begins() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION rotation_is_early() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION account_was_not_handed_on() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION key_was_not_handed_on() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION payer_is_another() SET search_path = pg_catalog, pg_temp;
+ALTER FUNCTION account_is_a_stranger() SET search_path = pg_catalog, pg_temp;

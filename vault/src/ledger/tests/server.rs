@@ -30,25 +30,25 @@ pub(super) struct Database {
 impl Database {
     /// An empty ledger's tables in a database of the shared server.
     pub(super) fn new() -> Self {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        static SHARED: OnceLock<Cluster> = OnceLock::new();
-        let cluster = SHARED.get_or_init(|| {
-            let cluster = Cluster::start(&[]);
-            Self::prepare(&cluster);
-            cluster
-        });
-        Self::of_template(cluster, &format!("ledger_{}", MADE.fetch_add(1, Ordering::SeqCst)))
+        Self::of_template(shared(), TEMPLATE)
+    }
+
+    /// No tables at all in a database of the shared server.
+    pub(super) fn bare() -> Self {
+        Self::of_template(shared(), "template1")
     }
 
     /// The only one on a server of its own.
     pub(super) fn on(cluster: &Cluster) -> Self {
         Self::prepare(cluster);
-        Self::of_template(cluster, "ledger")
+        Self::of_template(cluster, TEMPLATE)
     }
 
-    fn of_template(cluster: &Cluster, name: &str) -> Self {
-        run_on(cluster, &format!("CREATE DATABASE {name} TEMPLATE {TEMPLATE}"));
-        Self { name: name.to_owned(), folder: cluster.folder.clone(), port: cluster.port }
+    fn of_template(cluster: &Cluster, template: &str) -> Self {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let name = format!("ledger_{}", MADE.fetch_add(1, Ordering::SeqCst));
+        run_on(cluster, &format!("CREATE DATABASE {name} TEMPLATE {template}"));
+        Self { name, folder: cluster.folder.clone(), port: cluster.port }
     }
 
     fn prepare(cluster: &Cluster) {
@@ -94,6 +94,16 @@ impl Database {
     pub(super) fn keeper(&self) -> Line {
         open(&self.server("keeper"))
     }
+}
+
+/// The server that all tests share which need none of their own.
+fn shared() -> &'static Cluster {
+    static SHARED: OnceLock<Cluster> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let cluster = Cluster::start(&[]);
+        Database::prepare(&cluster);
+        cluster
+    })
 }
 
 /// A line to a database whose tables are found without naming their schema.

@@ -1,9 +1,12 @@
 //! What a server has to be and what its role may do: a vault that was broken into cannot rewrite the log there.
 
+use super::on_a_server::keys::hand_over;
 use super::server::cluster::Cluster;
 use super::server::{Database, VAULTS, open};
-use super::world::{CENT, World, errand, place};
-use crate::ledger::{Inspector, Kept, KeyFile, Ledger, LedgerFault, LedgerPlace, Progress, ServerPlace, migrate};
+use super::world::{CENT, Fake, PAYER, World, errand, place};
+use crate::ledger::{
+    Inspector, Kept, KeyFile, Ledger, LedgerFault, LedgerPlace, Progress, Rotated, ServerPlace, migrate,
+};
 
 fn bought() -> (World, Database) {
     let database = Database::new();
@@ -83,11 +86,92 @@ fn the_role_of_a_vault_cannot_rewrite_the_log_nor_what_a_payment_is() {
 }
 
 #[test]
-fn a_role_that_could_rewrite_the_log_is_not_used() {
-    let (_world, database) = bought();
+fn a_role_that_could_do_more_than_a_vault_needs_is_not_used() {
+    let cluster = Cluster::start(&[]);
+    let database = Database::on(&cluster);
+    let keeper = database.keeper();
+    let name = &database.name;
+    let is_new =
+        !keeper.query("SELECT 1 FROM pg_proc WHERE proname = 'has_parameter_privilege'", &[]).unwrap().is_empty();
+    keeper
+        .batch("CREATE ROLE writer; GRANT UPDATE (amount) ON payment TO writer; GRANT USAGE ON SCHEMA bursar TO writer")
+        .unwrap();
     assert!(refused(&database, "keeper").contains("could change the log"));
-    database.keeper().batch("GRANT UPDATE (amount) ON payment TO vaults").unwrap();
-    assert!(refused(&database, VAULTS).contains("could change the log"));
+    let in_database = format!("ALTER ROLE vaults IN DATABASE {name}");
+    let mut rights: Vec<(String, String)> = [
+        ("GRANT UPDATE (amount) ON payment TO vaults", "REVOKE UPDATE (amount) ON payment FROM vaults"),
+        ("GRANT DELETE ON sweep TO vaults", "REVOKE DELETE ON sweep FROM vaults"),
+        ("GRANT UPDATE (destination) ON sweep TO vaults", "REVOKE UPDATE (destination) ON sweep FROM vaults"),
+        ("GRANT UPDATE ON rotation TO vaults", "REVOKE UPDATE ON rotation FROM vaults"),
+        ("GRANT TRUNCATE ON spent TO vaults", "REVOKE TRUNCATE ON spent FROM vaults"),
+        ("GRANT TRIGGER ON event TO vaults", "REVOKE TRIGGER ON event FROM vaults"),
+        ("GRANT REFERENCES (id) ON meta TO vaults", "REVOKE REFERENCES (id) ON meta FROM vaults"),
+        ("GRANT UPDATE (ledger_id) ON meta TO vaults", "REVOKE UPDATE (ledger_id) ON meta FROM vaults"),
+        ("GRANT INSERT ON schema_version TO vaults", "REVOKE INSERT ON schema_version FROM vaults"),
+        ("GRANT DELETE ON event TO PUBLIC", "REVOKE DELETE ON event FROM PUBLIC"),
+        ("GRANT CREATE ON SCHEMA bursar TO vaults", "REVOKE CREATE ON SCHEMA bursar FROM vaults"),
+        ("GRANT writer TO vaults", "REVOKE writer FROM vaults"),
+        ("ALTER ROLE vaults NOINHERIT; GRANT writer TO vaults", "REVOKE writer FROM vaults; ALTER ROLE vaults INHERIT"),
+        ("ALTER ROLE vaults NOINHERIT; GRANT keeper TO vaults", "REVOKE keeper FROM vaults; ALTER ROLE vaults INHERIT"),
+        (
+            "ALTER TABLE sweep OWNER TO writer; GRANT writer TO vaults",
+            "ALTER TABLE sweep OWNER TO keeper; REVOKE writer FROM vaults",
+        ),
+        ("GRANT pg_write_server_files TO vaults", "REVOKE pg_write_server_files FROM vaults"),
+        ("ALTER ROLE vaults CREATEROLE", "ALTER ROLE vaults NOCREATEROLE"),
+        ("ALTER ROLE vaults BYPASSRLS", "ALTER ROLE vaults NOBYPASSRLS"),
+        ("ALTER ROLE vaults SUPERUSER", "ALTER ROLE vaults NOSUPERUSER"),
+    ]
+    .map(|(give, take)| (give.to_owned(), take.to_owned()))
+    .into();
+    rights.push((format!("ALTER DATABASE {name} OWNER TO vaults"), format!("ALTER DATABASE {name} OWNER TO keeper")));
+    let aside = "session_replication_role";
+    rights.push((format!("{in_database} SET {aside} = replica"), format!("{in_database} RESET {aside}")));
+    if is_new {
+        rights.push((
+            format!("GRANT SET ON PARAMETER {aside} TO vaults"),
+            format!("REVOKE SET ON PARAMETER {aside} FROM vaults"),
+        ));
+    }
+    for (give, take) in rights {
+        assert!(refused(&database, VAULTS).contains("there is no ledger in"), "before: {give}");
+        keeper.batch(&give).unwrap();
+        let said = refused(&database, VAULTS);
+        assert!(said.contains("could change the log or the tables"), "{give}: {said}");
+        keeper.batch(&take).unwrap();
+    }
+    // Whoever only looks takes nothing away.
+    keeper.batch("CREATE ROLE reader; GRANT SELECT ON ALL TABLES IN SCHEMA bursar TO reader").unwrap();
+    assert!(refused(&database, VAULTS).contains("there is no ledger in"));
+}
+
+#[test]
+fn guards_go_by_the_servers_own_operators_whatever_a_role_puts_before_them() {
+    let (_world, database) = bought();
+    let keeper = database.keeper();
+    let bare = "SELECT 1 FROM pg_proc JOIN pg_language AS l ON l.oid = prolang
+        WHERE pronamespace = CAST('bursar' AS regnamespace) AND lanname = 'plpgsql'
+        AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp']";
+    assert!(keeper.query(bare, &[]).unwrap().is_empty());
+    keeper.batch(&format!("GRANT CREATE ON DATABASE {} TO vaults", database.name)).unwrap();
+    let vault = open(&database.server(VAULTS));
+    vault
+        .batch(
+            "CREATE SCHEMA mine;
+             CREATE FUNCTION mine.never(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT false';
+             CREATE OPERATOR mine.<> (LEFTARG = text, RIGHTARG = text, FUNCTION = mine.never);
+             SET search_path TO mine, pg_catalog",
+        )
+        .unwrap();
+    let forged =
+        "INSERT INTO bursar.event SELECT seq + 1, at_s, kind, payment, session, detail, fact, repeat('a', 64), hash
+        FROM bursar.event ORDER BY seq DESC LIMIT 1";
+    let said = vault.batch(forged).unwrap_err();
+    assert!(matches!(&said, bursar_postgres::Fault::Said { state, .. } if state.class() == "23"), "{said:?}");
+    // That it would be a way round, where a guard went by the path of whoever asks:
+    keeper.batch("ALTER FUNCTION event_begins() RESET search_path").unwrap();
+    vault.batch(forged).unwrap();
+    assert!(refused(&database, VAULTS).contains("not as the migration made it"));
 }
 
 #[test]
@@ -147,30 +231,33 @@ fn a_migration_is_made_once_and_renewed_without_touching_a_row() {
 
 #[test]
 fn tables_of_version_1_become_those_of_version_2_with_everything_in_them() {
-    let (world, database) = bought();
-    let before = world.ledger().verify().unwrap();
-    let old = include_str!("../postgres/schema.sql");
-    let written = |trigger: &str| {
-        let rest = &old[old.find(&format!("CREATE TRIGGER {trigger} ")).unwrap()..];
-        rest[..rest.find("');").unwrap() + 3].to_owned()
-    };
+    let database = Database::bare();
     let keeper = database.keeper();
-    keeper
-        .batch(
-            "DROP TABLE sweep; DROP TABLE rotation;
-             DROP TRIGGER meta_account ON meta; DROP TRIGGER audit_key ON audit;
-             DROP TRIGGER meta_changes ON meta; DROP TRIGGER audit_changes ON audit;
-             DROP FUNCTION rotation_is_early(), account_was_not_handed_on(), key_was_not_handed_on(), account_is_a_stranger()",
-        )
-        .unwrap();
-    keeper.batch(&format!("{} {}", written("meta_changes"), written("audit_changes"))).unwrap();
-    keeper.batch("DELETE FROM schema_version; INSERT INTO schema_version VALUES (1, 'x')").unwrap();
+    for sql in [
+        "CREATE SCHEMA bursar",
+        include_str!("../postgres/schema.sql"),
+        "SET session_replication_role = replica",
+        include_str!("server-version-1.sql"),
+        "SET session_replication_role = DEFAULT",
+        "INSERT INTO schema_version VALUES (1, 'x')",
+        "GRANT USAGE ON SCHEMA bursar TO vaults; GRANT SELECT ON schema_version TO vaults",
+    ] {
+        keeper.batch(sql).unwrap();
+    }
     assert!(refused(&database, VAULTS).contains("of version 1"));
     let made = migrate(&database.server("keeper"), VAULTS).unwrap();
     assert_eq!((made.from, made.to), (1, 2));
-    let after = world.ledger().verify().unwrap();
-    assert_eq!((after.head, after.payments), (before.head, before.payments));
-    assert_eq!(world.ledger().sweeps().unwrap(), []);
+    let dir = tempfile::tempdir().unwrap();
+    let place = LedgerPlace { server: Some(database.place()), ..place(dir.path()) };
+    let ledger = Ledger::open(&place, Box::new(Fake::new())).unwrap();
+    let books = ledger.verify().unwrap();
+    assert_eq!(books.payments, 2);
+    assert!(8 <= books.events, "what was in the log, and that it was opened");
+    // And what is new with version 2 works on it.
+    ledger.bind_key(PAYER).unwrap();
+    assert_eq!(ledger.rotate(hand_over(0x55, PAYER, 7, 8)).unwrap(), Rotated::Done);
+    assert_eq!(ledger.sweeps().unwrap(), []);
+    ledger.verify().unwrap();
 }
 
 #[test]
