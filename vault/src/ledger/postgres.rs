@@ -18,6 +18,7 @@ pub(super) use self::tenure::{Seen, Tenure};
 pub(super) use self::time::ServerTime;
 
 mod open;
+mod rights;
 
 mod session;
 mod tenure;

@@ -11,7 +11,7 @@ use bursar_policy::errand::PaymentId;
 use super::audit::chain::books;
 use super::events::{self, Event, EventKind, Head};
 use super::fault::LedgerFault;
-use super::number::to_sql;
+use super::number::{from_sql, to_sql};
 use super::rows;
 use super::states::EXPIRY_MARGIN_S;
 use super::store::{Store, bound};
@@ -21,7 +21,9 @@ use crate::audit_key::{AuditKey, AuditPublic, AuditSignature};
 use crate::failpoint;
 
 const INSERT: &str = "INSERT INTO rotation (from_account, to_account, audit_key, at_s) VALUES (?1, ?2, ?3, ?4)";
-const ALL: &str = "SELECT from_account, to_account, audit_key FROM rotation ORDER BY seq";
+const ALL: &str = "SELECT from_account, to_account, audit_key, at_s FROM rotation ORDER BY seq";
+/// The changes as the log tells of them.
+const TOLD: &str = "SELECT seq, detail FROM event WHERE kind = 'key_rotated' ORDER BY seq";
 
 /// What the log says of one change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,25 +195,58 @@ pub(super) fn is_ours(conn: &Store, account: Address) -> Result<bool, LedgerFaul
     Ok(meta::read(conn)?.key_address == Some(account) || handed_on(conn)?.iter().any(|(from, ..)| *from == account))
 }
 
+/// A change as the table has it: from, to, the key that signs after it, when.
+type Row = (Address, Address, AuditPublic, u64);
+
 /// The changes as the table has them.
-fn handed_on(conn: &Store) -> Result<Vec<(Address, Address, AuditPublic)>, LedgerFault> {
+fn handed_on(conn: &Store) -> Result<Vec<Row>, LedgerFault> {
     let unreadable = LedgerFault::Unreadable { what: "change of the account" };
-    let text = conn.every(ALL, bound![], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let read =
-        |(from, to, key): (String, String, String)| Some((from.parse().ok()?, to.parse().ok()?, key.parse().ok()?));
+    let text = conn.every(ALL, bound![], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, from_sql(row.get(3)?)?)))?;
+    let read = |(from, to, key, at_s): (String, String, String, u64)| {
+        Some((from.parse().ok()?, to.parse().ok()?, key.parse().ok()?, at_s))
+    };
     text.into_iter().map(|row| read(row).ok_or_else(|| unreadable.clone())).collect()
 }
 
 /// The changes are those that the log tells of, and the last of them says which account pays.
 pub(super) fn hold(conn: &Store, told: &[Rotation], pays: Option<Address>) -> Result<(), LedgerFault> {
     let found = handed_on(conn)?;
-    let told: Vec<_> = told.iter().map(|rotation| (rotation.from, rotation.to, rotation.next)).collect();
+    let told: Vec<Row> = told.iter().map(|said| (said.from, said.to, said.next, said.at_s)).collect();
     if found != told {
         return Err(books("the changes of the account that pays are not those that the log tells of"));
     }
     match found.last() {
-        Some((_, to, _)) if pays != Some(*to) => {
+        Some((_, to, ..)) if pays != Some(*to) => {
             Err(books("the account that pays is not the one that the log names last"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// [`hold`] without the rest of the log: each change that it tells of follows the one before, in this `ledger`, and is signed
+/// by both of its keys; `key` signs after the last.
+pub(super) fn hold_alone(
+    conn: &Store,
+    ledger: &str,
+    pays: Option<Address>,
+    key: Option<AuditPublic>,
+) -> Result<(), LedgerFault> {
+    let mut told: Vec<Rotation> = Vec::new();
+    for (seq, detail) in conn.every(TOLD, bound![], |row| Ok((from_sql(row.get(0)?)?, row.get::<String>(1)?)))? {
+        let wrong = || books(&format!("the change of the account in event {seq} is none that anybody signed here"));
+        let signed = SignedRotation::read(&detail).filter(SignedRotation::holds).ok_or_else(wrong)?;
+        let said = signed.rotation;
+        let follows = told.last().is_none_or(|before| (before.to, before.next) == (said.from, said.key));
+        let here = said.ledger == ledger && said.seq.checked_add(1) == Some(seq);
+        if !follows || !here || events::hash_at(conn, said.seq)? != Some(said.hash) {
+            return Err(wrong());
+        }
+        told.push(said);
+    }
+    hold(conn, &told, pays)?;
+    match told.last() {
+        Some(last) if key != Some(last.next) => {
+            Err(books("the key that signs the log is not the one that the log names last"))
         }
         _ => Ok(()),
     }

@@ -307,17 +307,7 @@ where
 /// The digest of everything a row says now. It goes into the event of every change, so that the log's chain also covers
 /// the rows.
 pub(super) fn fact(conn: &Store, id: &PaymentId) -> Result<Digest, LedgerFault> {
-    let read = |row: &Row<'_>| {
-        let part = |column| {
-            Ok(match row.cell(column)? {
-                Cell::Null => Vec::new(),
-                Cell::Number(number) => tagged(b'i', &number.to_be_bytes()),
-                Cell::Text(text) => tagged(b't', text.as_bytes()),
-            })
-        };
-        (0..row.width()).map(part).collect::<Result<Vec<_>, LedgerFault>>()
-    };
-    let found = conn.first("SELECT * FROM payment WHERE id = ?1", bound![id.as_str()], read)?;
+    let found = conn.first("SELECT * FROM payment WHERE id = ?1", bound![id.as_str()], cells)?;
     let mut parts = found.ok_or_else(|| LedgerFault::NoSuchPayment { id: id.to_string() })?;
     parts.extend(conn.every(TAGS, bound![id.as_str()], |row| Ok(tagged(b'g', row.get::<String>(0)?.as_bytes())))?);
     parts.extend(prove::fact(conn, id)?);
@@ -328,6 +318,18 @@ pub(super) fn fact(conn: &Store, id: &PaymentId) -> Result<Digest, LedgerFault> 
 /// A value as it is stored.
 pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<String, LedgerFault> {
     serde_json::to_string(value).map_err(|fault| LedgerFault::Rule { detail: fault.to_string() })
+}
+
+/// Every cell of a row, each told apart from one of another kind: what a digest of the row is made of.
+pub(super) fn cells(row: &Row<'_>) -> Result<Vec<Vec<u8>>, LedgerFault> {
+    let part = |column| {
+        Ok(match row.cell(column)? {
+            Cell::Null => Vec::new(),
+            Cell::Number(number) => tagged(b'i', &number.to_be_bytes()),
+            Cell::Text(text) => tagged(b't', text.as_bytes()),
+        })
+    };
+    (0..row.width()).map(part).collect()
 }
 
 pub(super) fn tagged(tag: u8, bytes: &[u8]) -> Vec<u8> {

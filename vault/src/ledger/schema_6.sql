@@ -64,6 +64,16 @@ WHEN NEW.id IS NOT OLD.id OR NEW.epoch < OLD.epoch OR NEW.checkpoint_seq < OLD.c
          AND NEW.key IS NOT (SELECT audit_key FROM rotation ORDER BY seq DESC LIMIT 1))
 BEGIN SELECT RAISE(ABORT, 'the log stays vouched for'); END;
 
+-- A start looks at every change of the account, however long the log is.
+CREATE INDEX event_rotated ON event (seq) WHERE kind = 'key_rotated';
+
+-- Nothing is counted for another account than the one that pays.
+CREATE TRIGGER payment_payer BEFORE INSERT ON payment WHEN NEW.payer <> (SELECT key_address FROM meta)
+BEGIN SELECT RAISE(ABORT, 'a payment is of the account that pays'); END;
+
+-- What payments may still take of an account's token.
+CREATE INDEX payment_takeable ON payment (payer, chain, asset, valid_before);
+
 -- What the operator moves out of an account: written down before it is signed, and signed as it is written here.
 CREATE TABLE sweep (
     seq          INTEGER PRIMARY KEY,
@@ -87,6 +97,8 @@ CREATE TABLE sweep (
 ) STRICT;
 CREATE UNIQUE INDEX sweep_live ON sweep (account, chain, asset) WHERE state = 'ordered';
 CREATE UNIQUE INDEX sweep_nonce ON sweep (chain, asset, account, nonce);
+-- What the log tells of one: the id is what its words begin with.
+CREATE INDEX event_sweep ON event (substr(detail, 1, 34), seq) WHERE kind IN ('sweep_ordered', 'sweep_ended');
 
 CREATE TRIGGER sweep_begins BEFORE INSERT ON sweep
 WHEN NEW.state <> 'ordered' OR NOT EXISTS (SELECT 1 FROM meta WHERE key_address = NEW.account

@@ -72,6 +72,7 @@ mod crash;
 mod disk;
 mod exports;
 mod files;
+mod forged_keys;
 mod growth;
 mod living;
 mod on_disk;

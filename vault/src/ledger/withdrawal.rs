@@ -21,9 +21,9 @@ use super::events::{Event, EventKind};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::prove::{Doubt, in_words};
-use super::rows::{self, tagged};
+use super::rows;
 use super::states::EXPIRY_MARGIN_S;
-use super::store::{Cell, Row, Store, Value, bound};
+use super::store::{Row, Store, Value, bound};
 use super::writer::{Answer, Tx};
 use super::{Ledger, meta, rotation};
 use crate::failpoint;
@@ -57,9 +57,14 @@ const INSERT: &str =
         nonce, valid_before, created_s)
      VALUES (?1, 'ordered', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 /// Payments whose signature a token may still take: what was never signed is over, and what is proved is done.
-const TAKEABLE: &str = "SELECT amount, valid_before FROM payment WHERE chain = ?1 AND asset = ?2 AND payer = ?3
+pub(super) const TAKEABLE: &str =
+    "SELECT amount, valid_before FROM payment WHERE chain = ?1 AND asset = ?2 AND payer = ?3
      AND valid_before > ?4 AND state <> 'voided' AND NOT EXISTS (SELECT 1 FROM proof WHERE proof.payment = payment.id)";
-const TOLD: &str = "SELECT detail, fact FROM event WHERE kind IN ('sweep_ordered', 'sweep_ended') ORDER BY seq";
+/// The id is what the words of such an event begin with.
+const TOLD: &str = "SELECT substr(detail, 1, 34), fact FROM event WHERE kind IN ('sweep_ordered', 'sweep_ended')
+     ORDER BY substr(detail, 1, 34), seq";
+pub(super) const TOLD_LAST: &str = "SELECT fact FROM event WHERE kind IN ('sweep_ordered', 'sweep_ended')
+     AND substr(detail, 1, 34) = ?1 ORDER BY seq DESC LIMIT 1";
 
 /// What the operator wants moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +105,13 @@ pub enum Refused {
     Destination,
     /// This one is live, of the same token out of the same account.
     Live(Box<SweepView>),
+    /// Nobody says what the account holds, and payments may still take so much of it, in atomic units, until then.
+    Unseen {
+        /// What may be taken.
+        reserved: u128,
+        /// Unix seconds.
+        until_s: u64,
+    },
     /// There is less: so much is free, in atomic units, and so much may still be taken by payments.
     Short {
         /// What is free.
@@ -172,17 +184,22 @@ impl Ledger {
         Ok(ordered)
     }
 
-    /// A sweep that was written down and may still be used, to be signed again: the same bytes.
+    /// A sweep that was written down and may still be used, to be signed again: the same bytes. Its row has to be as the log
+    /// told of it last.
     ///
     /// # Errors
     ///
-    /// [`LedgerFault::NoSuchSweep`] where there is none or it is over, or a fault of the ledger.
+    /// [`LedgerFault::NoSuchSweep`] where there is none or it is over, [`LedgerFault::Books`] where the log tells of another
+    /// row or of none, or a fault of the ledger.
     pub fn ordered(&self, id: &SweepId) -> Result<Ordered, LedgerFault> {
         let id = id.clone();
         self.writer.ask(move |tx| {
             due(tx)?;
             let live = by_id(tx.conn, &id)?.filter(|found| found.is_live() && tx.now_s < found.view.valid_before);
-            Ok(Answer::AtOnce(live.ok_or_else(|| LedgerFault::NoSuchSweep { id: id.to_string() })?))
+            let live = live.ok_or_else(|| LedgerFault::NoSuchSweep { id: id.to_string() })?;
+            let told = tx.conn.first(TOLD_LAST, bound![id.as_str()], |row| row.get::<Option<String>>(0))?.flatten();
+            as_told(tx.conn, id.as_str(), told)?;
+            Ok(Answer::AtOnce(live))
         })
     }
 
@@ -288,11 +305,13 @@ fn may_order(tx: &Tx<'_>, wanted: &Ordering) -> Result<Result<(), Refused>, Ledg
     if let Some(live) = live_of(tx.conn, *account, &asset.id)? {
         return Ok(Err(Refused::Live(Box::new(live.view))));
     }
-    let (reserved, _) = reserved(tx, *account, &asset.id)?;
+    let (reserved, until_s) = reserved(tx, *account, &asset.id)?;
     let free = balance.map(|balance| balance.saturating_sub(reserved));
-    Ok(match free.filter(|free| *free < amount.units()) {
-        Some(free) => Err(Refused::Short { free, reserved }),
-        None => Ok(()),
+    Ok(match free {
+        // No amount can be said to leave what payments may take.
+        None if reserved != 0 => Err(Refused::Unseen { reserved, until_s }),
+        Some(free) if free < amount.units() => Err(Refused::Short { free, reserved }),
+        _ => Ok(()),
     })
 }
 
@@ -422,33 +441,27 @@ fn read(row: &Row<'_>) -> Result<Option<Ordered>, LedgerFault> {
 
 /// The digest of everything a row says now.
 fn fact(conn: &Store, id: &str) -> Result<Option<Digest>, LedgerFault> {
-    let read = |row: &Row<'_>| {
-        let part = |column| {
-            Ok(match row.cell(column)? {
-                Cell::Null => Vec::new(),
-                Cell::Number(number) => tagged(b'i', &number.to_be_bytes()),
-                Cell::Text(text) => tagged(b't', text.as_bytes()),
-            })
-        };
-        (0..row.width()).map(part).collect::<Result<Vec<_>, LedgerFault>>()
-    };
-    let parts = conn.first("SELECT * FROM sweep WHERE id = ?1", bound![id], read)?;
+    let parts = conn.first("SELECT * FROM sweep WHERE id = ?1", bound![id], rows::cells)?;
     Ok(parts.map(|parts| Digest::of_parts(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())))
+}
+
+/// The sweep `id` is as its last event says, which has the digest `told`.
+fn as_told(conn: &Store, id: &str, told: Option<String>) -> Result<(), LedgerFault> {
+    if told.is_none() || told != fact(conn, id)?.map(|fact| fact.to_string()) {
+        return Err(books(&format!("the sweep `{id}` is not as the log says")));
+    }
+    Ok(())
 }
 
 /// Every sweep is as its last event says, and none is missing that the log tells of.
 pub(super) fn hold(conn: &Store) -> Result<(), LedgerFault> {
     let mut said: BTreeMap<String, Option<String>> = BTreeMap::new();
     conn.each(TOLD, bound![], |row| {
-        let detail: String = row.get(0)?;
-        let id = detail.split(' ').next().unwrap_or_default().to_owned();
-        said.insert(id, row.get(1)?);
+        said.insert(row.get(0)?, row.get(1)?);
         Ok(())
     })?;
     for id in conn.every("SELECT id FROM sweep", bound![], |row| row.get::<String>(0))? {
-        if said.remove(&id).flatten() != fact(conn, &id)?.map(|fact| fact.to_string()) {
-            return Err(books(&format!("the sweep `{id}` is not as the log says")));
-        }
+        as_told(conn, &id, said.remove(&id).flatten())?;
     }
     match said.into_keys().next() {
         None => Ok(()),

@@ -16,7 +16,7 @@ use crate::ledger::rows::{self, Payment};
 use crate::ledger::states::{self, Counts};
 use crate::ledger::store::{Store, bound};
 use crate::ledger::tally::{self, Tally, Used};
-use crate::ledger::{Ledger, checkpoint, meta, open};
+use crate::ledger::{Ledger, checkpoint, meta, open, rotation};
 
 /// Up to so many events a start looks at all of them, and at all pages of the file: that takes a second or two.
 pub(in crate::ledger) const FEW_EVENTS: u64 = 20_000;
@@ -38,7 +38,7 @@ pub enum Looked {
 impl Ledger {
     /// Checks the books before anything is served: all of them where there are few, else what decides what may be spent
     /// now: the end of the log, the rows that it tells of and those that are open, what is pending, where the totals that
-    /// they count in end, every session, yes, pardon and freeze.
+    /// they count in end, every session, yes, pardon and freeze, and every change of the account that pays.
     ///
     /// # Errors
     ///
@@ -86,6 +86,8 @@ fn living(conn: &Store) -> Result<(), LedgerFault> {
     pardons(conn)?;
     spoken(conn)?;
     freeze(conn)?;
+    let (known, vouched) = (meta::read(conn)?, checkpoint::vouched(conn)?);
+    rotation::hold_alone(conn, &known.ledger_id, known.key_address, vouched.key)?;
     sessions(conn)
 }
 

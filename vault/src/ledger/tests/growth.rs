@@ -5,12 +5,13 @@ use rusqlite::{Connection, Rows, Statement, StatementStatus, params};
 use super::world::{CENT, START, World, errand};
 use crate::ledger::{
     Answer, LedgerFault, acquaintance, approval, breaker, claim, events, handle, meta, overdue, prove, returned, rows,
-    session, tally, view,
+    session, tally, view, withdrawal,
 };
 
 /// Every query on the way of a claim, an authorization, a report and a status, with something to bind.
 fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
     let id = "s_01010101010101010101010101010101";
+    let (usdc, payer) = ("0x036CbD53842c5426634e7929541eC2318f3dCF7e", "0x1111111111111111111111111111111111111111");
     vec![
         (rows::DUE, vec!["1"]),
         (rows::BY_ID, vec!["p_01010101010101010101010101010101"]),
@@ -52,6 +53,8 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (handle::OPEN_OF_PAYMENT, vec!["none"]),
         (handle::DUE, vec!["1"]),
         (approval::OF_REQUEST, vec![id, "GET", "https://api.example.com/", "none"]),
+        (withdrawal::TAKEABLE, vec!["eip155:84532", usdc, payer, "1900100000"]),
+        (withdrawal::TOLD_LAST, vec!["w_01010101010101010101010101010101"]),
         (view::LOG_NEWEST, vec!["20"]),
         (view::LOG_AFTER, vec!["3", "20"]),
         (view::LOG_OF_PAYMENT, vec!["p_01010101010101010101010101010101"]),

@@ -107,7 +107,8 @@ fn as_version_5_left_it(file: &Path) {
     let audit = written(include_str!("../schema_4.sql"), "audit_story");
     let later = format!(
         "DROP TRIGGER meta_story; {meta} DROP TRIGGER audit_story; {audit}
-         DROP TABLE rotation; DROP TABLE sweep;
+         DROP TABLE rotation; DROP TABLE sweep; DROP TRIGGER payment_payer;
+         DROP INDEX payment_takeable; DROP INDEX event_sweep; DROP INDEX event_rotated;
          DROP TRIGGER returned_begins; CREATE TEMP TABLE kept AS SELECT * FROM spent; DROP TABLE spent;
          CREATE TABLE spent ({spent}
          INSERT INTO spent SELECT key, seq, at_s, payment, total FROM kept ORDER BY key, seq;
@@ -268,5 +269,24 @@ fn version_3_opens_and_its_payments_can_be_proved() {
         let doubts = world.ledger().doubts(bursar_policy::ChainId::BASE_SEPOLIA, START + 1_000, 10).unwrap();
         assert_eq!(doubts.len(), 2);
         assert!(doubts.iter().any(|doubt| doubt.of == settled && doubt.claimed.is_some()));
+    }
+}
+
+/// Every schema file of a version that was given out, and what it is: a ledger of that version was made with these words, so
+/// that a change of them is a new file with a new number.
+#[test]
+fn what_a_version_wrote_is_what_it_wrote() {
+    let files = [
+        (include_str!("../schema.sql"), "4f4f85429743c649d0f990639ddb304167ecc2f7c4ff381aa462425a82ac5619"),
+        (include_str!("../schema_2.sql"), "23e06f5cb133f01ee3725f1ea8364503c56a8d698181e5367df5f5a868fb412a"),
+        (include_str!("../schema_3.sql"), "ddbef1662ea911782d4eb3ce4ad20ee5c855ae86fe2c3568d6f16ed22801fdb1"),
+        (include_str!("../schema_4.sql"), "65c383e347059bc92810ff4c9f18f5ca2e301789558b76eea4962ba7ed2d5a4e"),
+        (include_str!("../schema_5.sql"), "912fbc75c2ba83538281c1b50f3016c79459187f6cee8725e97b0e0ee0c51a69"),
+        (include_str!("../schema_6.sql"), "6fff2d826e3b02f348de8a101d63d15a4d288a765845dc8934e8f731c0419c3a"),
+        (include_str!("../postgres/schema.sql"), "3da0950cb60f4a74f4d1cfdb6fab9e8264eb154ea4b77c04a0e52c5c0c242f9d"),
+        (include_str!("../postgres/schema_2.sql"), "1a45e4a48bd744473746832a103bba432d57d804000cd4a85eac1a0d28fbf146"),
+    ];
+    for (text, digest) in files {
+        assert_eq!(bursar_policy::Digest::of(text.as_bytes()).to_string(), digest, "{}", text.lines().next().unwrap());
     }
 }

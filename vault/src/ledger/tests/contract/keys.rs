@@ -54,7 +54,7 @@ fn proof(verdict: ChainVerdict, block_s: u64) -> ChainProof {
     ChainProof { verdict, block: 7, hash: hash("d"), block_s, transaction, witnesses: 1, denies: true, proved_s: 0 }
 }
 
-fn hand_over(to: u8, from: Address, before: u8, after: u8) -> Handover {
+pub(in crate::ledger::tests) fn hand_over(to: u8, from: Address, before: u8, after: u8) -> Handover {
     Handover { from, to: Address::from_bytes([to; 20]), key: key(before), next: key(after) }
 }
 
@@ -137,6 +137,9 @@ fn what_signed_payments_may_still_take_is_left_where_it_is() {
     assert_eq!(free(), (5 * CENT, until_s, None));
     let short = world.ledger().order(wanted(&world, 1, 6 * CENT, Some(10 * CENT))).unwrap();
     assert_eq!(short, Err(Refused::Short { free: 5 * CENT, reserved: 5 * CENT }));
+    // Where nobody says what there is, no amount is known to leave it.
+    let unseen = world.ledger().order(wanted(&world, 1, 1, None)).unwrap();
+    assert_eq!(unseen, Err(Refused::Unseen { reserved: 5 * CENT, until_s }));
     let id = exposed.payment().clone();
     drop(exposed);
     world.time.pass(LIFE_S + 60);
@@ -196,10 +199,32 @@ fn another_account_pays_from_then_on_and_rows_keep_who_paid_them() {
     let books = world.ledger().verify().unwrap();
     assert_eq!(books.checkpoints, 2);
     // What is left on the old account can be moved, and freezes nobody.
-    let moved = Ordering { to: new, ..wanted(&world, 3, CENT, None) };
+    let moved = Ordering { to: new, ..wanted(&world, 3, CENT, Some(2 * CENT)) };
     world.ledger().order(moved).unwrap().unwrap();
     assert!(!world.kinds().contains_key("frozen"));
     world.ledger().verify().unwrap();
+}
+
+#[test]
+fn the_database_itself_takes_no_payment_of_another_account() {
+    let world = bound();
+    world.buy(errand("a"), CENT);
+    assert_eq!(world.ledger().rotate(hand_over(0x55, PAYER, 7, 8)).unwrap(), Rotated::Done);
+    let columns = "session, subject, purchase_id, origin, url, method, body, terms, version, chain, asset, symbol,
+        payee, amount, money, currency, valid_after, valid_before, envelope, created_s, updated_s";
+    let hand = world.by_hand();
+    let mut number = 0;
+    let mut counted = |payer: &str| {
+        number += 1;
+        let digits = format!("{number:032x}");
+        hand.tries(&format!(
+            "INSERT INTO payment (id, state, nonce, identity, payer, {columns})
+             SELECT 'p_{digits}', 'exposed', '{digits}{digits}', '{digits}{digits}', {payer}, {columns} FROM payment"
+        ))
+    };
+    assert!(!counted("payer"), "the one that paid before");
+    assert!(!counted("payee"));
+    assert!(counted("(SELECT key_address FROM meta)"), "and else the row is a good one");
 }
 
 #[test]
