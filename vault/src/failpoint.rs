@@ -59,14 +59,16 @@ pub const FAILPOINTS: [&str; 21] = [
 ];
 
 /// Every step of what an operator does with keys at which the vault can be killed, in order.
-pub const KEY_FAILPOINTS: [&str; 8] = [
+pub const KEY_FAILPOINTS: [&str; 11] = [
     // The sweep is written down, its transaction open.
     "vault-sweep-ordered-uncommitted",
     // The sweep is on the disk, nothing is signed.
     "vault-sweep-ordered-committed",
     // The sweep is signed, nobody was answered.
     "vault-sweep-signed",
-    // The new key is on the disk, and the ledger does not know of it.
+    // The new key is on the disk, the secrets are not sealed for it.
+    "vault-rotation-sealed",
+    // The new key and the secrets for it are on the disk, and the ledger does not know of it.
     "vault-rotation-staged",
     // The new account is written down, the transaction open.
     "vault-rotation-uncommitted",
@@ -74,8 +76,12 @@ pub const KEY_FAILPOINTS: [&str; 8] = [
     "vault-rotation-committed",
     // The old key is kept by its name, and still in its old place.
     "vault-rotation-kept",
-    // The new key is in its place, nobody was answered.
+    // The secrets for the new key are in their place, the key is not.
+    "vault-rotation-secrets",
+    // The new key is in its place, its copy is still beside it.
     "vault-rotation-moved",
+    // The copy of the key is gone, that of the secrets is not.
+    "vault-rotation-cleared",
 ];
 
 static ARMED: OnceLock<PathBuf> = OnceLock::new();

@@ -321,7 +321,7 @@ fn parents_of(path: &Path, us: u32) -> Result<(), GuardFault> {
     Ok(())
 }
 
-/// Makes a private directory (mode 0700), or checks the one that is there. Its parent must exist.
+/// Makes a private directory (mode 0700), or checks the one that is there. Its parent must exist. Durable on return.
 ///
 /// # Errors
 ///
@@ -329,7 +329,7 @@ fn parents_of(path: &Path, us: u32) -> Result<(), GuardFault> {
 pub fn make_directory(path: &Path) -> Result<(), GuardFault> {
     parents(path)?;
     match DirBuilder::new().mode(0o700).create(path) {
-        Ok(()) => {}
+        Ok(()) => sync_parent(path)?,
         Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => {}
         Err(fault) => return Err(system("create", path, fault)),
     }

@@ -24,8 +24,19 @@ pub(crate) fn kept_secrets(profile: &Profile, account: Address) -> PathBuf {
     profile.keys().join(format!("{}.secrets.json", account.to_string().to_lowercase()))
 }
 
+/// The keystores of all accounts that do not pay, as far as they can be listed.
+pub(crate) fn every_kept(profile: &Profile) -> Vec<PathBuf> {
+    let Ok(listed) = fs::read_dir(profile.keys()) else { return Vec::new() };
+    let named = |path: &PathBuf| {
+        let stem = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".json"));
+        stem.is_some_and(|stem| stem.parse::<Address>().is_ok())
+    };
+    listed.filter_map(|entry| Some(entry.ok()?.path())).filter(named).collect()
+}
+
 /// Puts the key of `account`, which the ledger counts for, in its place, where it lies beside it. The key that was there is
-/// kept by its account first. Where nothing is to be moved, only what a move left behind goes.
+/// kept by its account first. Where nothing is to be moved, only what a move left behind goes. A file goes only where its very
+/// bytes are in another place.
 ///
 /// # Errors
 ///
@@ -35,20 +46,34 @@ pub(crate) fn settle(profile: &Profile, account: Address) -> Result<(), Keystore
     let (beside, secrets) = (kept(profile, account), kept_secrets(profile, account));
     if paying != account {
         let Some(next) = guarded::read_if_there(&beside, guarded::FILE_MAX_BYTES)? else { return Ok(()) };
-        let before = guarded::read(&profile.keystore(), guarded::FILE_MAX_BYTES)?;
-        match guarded::create(&kept(profile, paying), &before) {
-            Ok(()) | Err(GuardFault::Exists { .. }) => {}
+        if Keystore::address_of(&beside, profile.setting())? != account {
+            return Err(KeystoreFault::Damaged { path: beside, what: "it is of another account than its name" });
+        }
+        let (before, path) = (guarded::read(&profile.keystore(), guarded::FILE_MAX_BYTES)?, kept(profile, paying));
+        match guarded::create(&path, &before) {
+            Ok(()) => {}
+            Err(GuardFault::Exists { .. }) if holds(&path, &before)? => {}
+            Err(GuardFault::Exists { .. }) => return Err(KeystoreFault::Twice { path }),
             Err(fault) => return Err(fault.into()),
         }
         failpoint::reach("vault-rotation-kept");
         if let Some(sealed) = guarded::read_if_there(&secrets, guarded::FILE_MAX_BYTES)? {
             guarded::replace(&profile.secrets(), &sealed)?;
+            failpoint::reach("vault-rotation-secrets");
         }
         guarded::replace(&profile.keystore(), &next)?;
         failpoint::reach("vault-rotation-moved");
     }
-    forget(&beside)?;
+    if holds(&beside, &guarded::read(&profile.keystore(), guarded::FILE_MAX_BYTES)?)? {
+        forget(&beside)?;
+    }
+    failpoint::reach("vault-rotation-cleared");
     forget(&secrets)
+}
+
+/// Whether the file at `path` is there and is these bytes.
+fn holds(path: &Path, bytes: &[u8]) -> Result<bool, GuardFault> {
+    Ok(guarded::read_if_there(path, guarded::FILE_MAX_BYTES)?.is_some_and(|there| there.as_slice() == bytes))
 }
 
 /// Removes a file that is nowhere needed: a copy of one that is in its place, or a key that nobody was told of.
@@ -129,6 +154,32 @@ mod tests {
             assert!(!kept(&profile, new).exists(), "{step}");
             assert_eq!(fs::read(kept(&profile, old)).unwrap(), before, "{step}");
         }
+    }
+
+    #[test]
+    fn a_key_is_never_overwritten_by_another_file_of_its_account() {
+        let (folder, profile, old, new) = made();
+        let copy = folder.path().join("copy.json");
+        key('1', &copy);
+        let (here, other) = (fs::read(profile.keystore()).unwrap(), fs::read(&copy).unwrap());
+        assert_ne!(here, other, "the same key, encrypted twice");
+        fs::rename(copy, kept(&profile, old)).unwrap();
+        assert!(matches!(settle(&profile, new), Err(KeystoreFault::Twice { .. })));
+        assert_eq!((fs::read(profile.keystore()).unwrap(), fs::read(kept(&profile, old)).unwrap()), (here, other));
+        assert!(kept(&profile, new).exists());
+        // Nor is one removed because another one is in its place.
+        settle(&profile, old).unwrap();
+        assert!(kept(&profile, old).exists());
+    }
+
+    #[test]
+    fn a_key_under_the_name_of_another_account_is_not_put_in_its_place() {
+        let (folder, profile, old, new) = made();
+        let draft = folder.path().join("third.json");
+        key('3', &draft);
+        fs::rename(draft, kept(&profile, new)).unwrap();
+        assert!(matches!(settle(&profile, new), Err(KeystoreFault::Damaged { .. })));
+        assert_eq!((pays(&profile), kept(&profile, old).exists()), (old, false));
     }
 
     #[test]

@@ -49,6 +49,12 @@ pub enum KeystoreFault {
         /// Its path.
         path: PathBuf,
     },
+    /// Two files are of one account, and one was to take the place of the other.
+    #[error("`{}` and the keystore are of one account and not the same file; see which of the two opens and move the other away", path.display())]
+    Twice {
+        /// The one that is kept.
+        path: PathBuf,
+    },
     /// What was typed is not one private key.
     #[error("that is not a private key; type exactly 64 hex digits, with or without 0x")]
     NotAKey,

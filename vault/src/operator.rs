@@ -94,10 +94,12 @@ impl OperatorConversation {
     /// The key, opened with the operator's passphrase for one ask. A wrong one goes into the log.
     fn opened(&self, passphrase: &Passphrase) -> Result<Opened, Trouble> {
         let opened = self.vault.wallet.open(passphrase, Instant::now());
-        Ok(opened.map_err(|fault| match fault {
+        let opened = opened.map_err(|fault| match fault {
             UnlockFault::Operator(fault) => UnlockFault::Operator(self.noted(fault)),
             other => other,
-        })?)
+        })?;
+        self.vault.bring_secrets(opened.key(), Some(passphrase));
+        Ok(opened)
     }
 
     /// `seen` are the rules that the person was shown. The key is held only under rules that were agreed to.
@@ -288,7 +290,7 @@ impl OperatorConversation {
             sweeps,
             former: self.former()?,
             denied: overview.denied,
-            chains: self.vault.watch.view(&self.vault.ledger, &rules.rules)?,
+            chains: self.vault.watch.view(&self.vault, &rules.rules)?,
             shares: rules.rules.shares().map(|center| self.vault.shares(center)),
             approvals_waiting: overview.approvals_waiting,
             secrets_missing: self.secrets_missing(),

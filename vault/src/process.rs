@@ -250,8 +250,9 @@ impl Drop for Running {
 fn open(profile: &Profile, time: Box<dyn TimeSource>, watch: Watch) -> Result<(Vault, Option<Inspector>), StartFault> {
     let place = ledger_place::of(profile)?;
     let ledger = Ledger::open(&place, time).map_err(|fault| lost_ledger(profile, fault))?;
-    let unchecked = check_books(&ledger, &place)?;
-    if let Some(account) = ledger.key_address()? {
+    let checked = check_books(&ledger, &place)?;
+    // Books that do not balance have no say in which key pays.
+    if let (Checked::Balanced(_), Some(account)) = (&checked, ledger.key_address()?) {
         keyring::settle(profile, account)?;
     }
     let keystore = Keystore::open(&profile.keystore(), profile.setting(), ledger.id())?;
@@ -261,6 +262,10 @@ fn open(profile: &Profile, time: Box<dyn TimeSource>, watch: Watch) -> Result<(V
     ledger.note(Event::new(EventKind::RulesLoaded, format!("digest {}, at the start", rules.digest)));
     let wallet = Wallet::new(keystore, gatekeeper, profile.passphrase_file());
     let keeper = keeper(profile, &ledger, &rules.rules)?;
+    let unchecked = match checked {
+        Checked::Balanced(unchecked) => unchecked,
+        Checked::Shut => None,
+    };
     Ok((Vault::new(profile.clone(), ledger, wallet, rules, watch, keeper), unchecked))
 }
 
@@ -273,21 +278,29 @@ fn keeper(profile: &Profile, ledger: &Ledger, rules: &Rules) -> Result<Option<Ke
     Ok(Some(Keeper::new(Arc::new(center), ledger, life)))
 }
 
+/// What a start found of the books.
+#[derive(Debug)]
+enum Checked {
+    /// They balance as far as was looked; what is to be checked beside the work, if anything is.
+    Balanced(Option<Inspector>),
+    /// They do not, and nothing is paid.
+    Shut,
+}
+
 /// Checks the ledger before anything is served: all of it where there are few events. Books that do not balance shut it
-/// for payments; the vault still starts, so that a person can look at the log and the status. What is to be checked beside
-/// the work, if anything is.
-fn check_books(ledger: &Ledger, place: &LedgerPlace) -> Result<Option<Inspector>, StartFault> {
+/// for payments; the vault still starts, so that a person can look at the log and the status.
+fn check_books(ledger: &Ledger, place: &LedgerPlace) -> Result<Checked, StartFault> {
     match ledger.look() {
         Ok(Looked::Whole(books)) => {
             tracing::debug!(payments = books.payments, events = books.events, head = %books.head, "the books balance");
-            Ok(None)
+            Ok(Checked::Balanced(None))
         }
-        Ok(Looked::Living) => Ok(Some(Inspector::open(place)?)),
+        Ok(Looked::Living) => Ok(Checked::Balanced(Some(Inspector::open(place)?))),
         // Somebody else has the file locked: that says nothing about the books.
         Err(fault @ (LedgerFault::Busy | LedgerFault::Unreachable { .. })) => Err(fault.into()),
         Err(fault) => {
             ledger.latch(&fault.to_string());
-            Ok(None)
+            Ok(Checked::Shut)
         }
     }
 }
@@ -363,6 +376,9 @@ fn unlock_from_file(vault: &Vault) {
     match vault.wallet.unlock_from_file() {
         Ok(Some(_payer)) => {
             vault.ledger.note(Event::new(EventKind::Unlocked, "by the passphrase file"));
+            if let Some(key) = vault.wallet.key() {
+                vault.bring_secrets(&key, None);
+            }
             vault.sign_off(When::Due);
         }
         Ok(None) => {}

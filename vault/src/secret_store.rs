@@ -30,8 +30,8 @@ const NONCE_BYTES: usize = 24;
 /// Why secrets cannot be read or written. Never tells one.
 #[derive(Debug, Error)]
 pub enum StoreFault {
-    /// The file does not open here: it was changed, or belongs to another key, ledger or setting.
-    #[error("`{}` was changed or belongs to another profile; restore it from a backup, or move it away and set the secrets again with `bursar secret set`", path.display())]
+    /// The file does not open here: it belongs to another key, ledger or setting, or was changed.
+    #[error("`{}` opens with no key that is here: it was sealed under another one, or changed; where `bursar rotate` ran on another machine copy its `keys` here and unlock again, else restore the file from a backup, or move it away and set the secrets again with `bursar secret set`", path.display())]
     Damaged {
         /// Its path.
         path: PathBuf,
@@ -61,6 +61,15 @@ pub(crate) enum Before {
     Nothing,
     /// Another secret was.
     Another,
+}
+
+/// Whether the file was sealed anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resealed {
+    /// There is none, or it opens with the key that it should.
+    No,
+    /// It was sealed under another key.
+    Yes,
 }
 
 /// The file of one profile.
@@ -186,6 +195,27 @@ impl SecretStore {
             self.write_to(staged, next, &secrets)?;
         }
         hand_on()
+    }
+
+    /// Sees to it that the file opens with `key`, where it does with one of `others`, which are asked for only then. Durable on
+    /// return.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreFault::Damaged`] when it opens with none of them; then everything is as it was.
+    pub(crate) fn seal_anew<Keys: Iterator<Item = Key>>(
+        &self,
+        key: &Key,
+        others: impl FnOnce() -> Keys,
+    ) -> Result<Resealed, StoreFault> {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(sealed) = read(&self.path)? else { return Ok(Resealed::No) };
+        if self.unseal(&sealed, key).is_some() {
+            return Ok(Resealed::No);
+        }
+        let opened = others().find_map(|other| self.unseal(&sealed, &other));
+        self.write(key, &opened.ok_or_else(|| self.damaged())?)?;
+        Ok(Resealed::Yes)
     }
 
     fn write(&self, key: &Key, secrets: &BTreeMap<SecretName, Kept>) -> Result<(), StoreFault> {

@@ -106,20 +106,26 @@ impl Wallet {
             if self.gatekeeper.matches(passphrase)?.is_none() {
                 return Ok(None);
             }
-            self.tried(keystore, passphrase, |_candidate, key| Ok(key)).map(Some)
+            self.tried(keystore, Some(passphrase), |_candidate, key| Ok(key)).map(Some)
         })?;
         Ok(Opened(key))
+    }
+
+    /// The key of a keystore that lies beside the one that pays, where the passphrase file's words or `passphrase` open it.
+    /// The operator was recognised before, or that file unlocks the wallet.
+    pub(crate) fn open_beside(&self, keystore: &Keystore, passphrase: Option<&Passphrase>) -> Option<Key> {
+        self.tried(keystore, passphrase, |_candidate, key| Ok(key)).ok()
     }
 
     /// What `with` makes of the words that open `keystore`, and of its key.
     fn tried<T>(
         &self,
         keystore: &Keystore,
-        passphrase: &Passphrase,
+        passphrase: Option<&Passphrase>,
         with: impl FnOnce(&Passphrase, Key) -> Result<T, UnlockFault>,
     ) -> Result<T, UnlockFault> {
         let filed = self.filed()?;
-        for candidate in filed.iter().chain([passphrase]) {
+        for candidate in filed.iter().chain(passphrase) {
             match keystore.unlock(candidate) {
                 Ok(key) => return with(candidate, key),
                 Err(KeystoreFault::Passphrase) => {}
@@ -138,7 +144,9 @@ impl Wallet {
         setting: Setting,
         ledger: &str,
     ) -> Result<(), UnlockFault> {
-        self.tried(&self.keystore(), passphrase, |words, _key| Ok(keystore::create(path, key, words, setting, ledger)?))
+        self.tried(&self.keystore(), Some(passphrase), |words, _key| {
+            Ok(keystore::create(path, key, words, setting, ledger)?)
+        })
     }
 
     /// Goes on with another keystore and its key; a locked wallet stays locked. A signature in progress keeps the key that it

@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use bursar_policy::asset::Asset;
+use bursar_policy::quantity::Moment;
 use bursar_policy::{Address, Amount, AssetId, SweepId};
 use thiserror::Error;
 
@@ -74,6 +75,16 @@ pub(crate) enum SweepFault {
         /// What is not.
         reserved: u128,
     },
+    /// Nobody says what there is, and payments may still take some of it.
+    #[error(
+        "payments may still take {reserved} atomic units until {}, and nobody says what the account holds; sweep after that, or name an endpoint of the chain in the rules", Moment(*.until_s)
+    )]
+    Unseen {
+        /// What they may take.
+        reserved: u128,
+        /// Unix seconds.
+        until_s: u64,
+    },
     /// One is live.
     #[error("the sweep `{}` of {} to `{}` is live already; `bursar sweep --again` writes the same one out again", .0.id, .0.money, .0.to)]
     Exists(Box<SweepView>),
@@ -99,6 +110,7 @@ impl SweepFault {
             Self::RealChain { .. } => "sweep_chain",
             Self::Minutes => "sweep_minutes",
             Self::Short { .. } => "sweep_short",
+            Self::Unseen { .. } => "sweep_unseen",
             Self::Exists(_) => "sweep_exists",
             Self::Shut => "ledger_latched",
             Self::NoRandomness => "no_randomness",
@@ -164,6 +176,7 @@ impl Vault {
             Err(Refused::Destination) => Err(SweepFault::Destination { to }),
             Err(Refused::Live(live)) => Err(SweepFault::Exists(live)),
             Err(Refused::Short { free, reserved }) => Err(SweepFault::Short { free, reserved }),
+            Err(Refused::Unseen { reserved, until_s }) => Err(SweepFault::Unseen { reserved, until_s }),
         }
     }
 
