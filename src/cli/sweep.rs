@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bursar_policy::{Address, Amount, Asset, Money, Rules};
+use bursar_policy::{Address, Amount, Asset, AssetId, Money, Rules};
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase, SweepPlan, SweepSigned, WhichRules};
+use bursar_vault::protocol::{OperatorAsk, OperatorReply, Passphrase, SweepPlan, SweepSigned, SweepView, WhichRules};
 use bursar_vault::rules_file;
 use clap::Args;
 
@@ -123,28 +123,28 @@ impl Sweep {
         let amount = self.units(asset, plan)?;
         let money =
             Money::of(amount, asset).ok_or_else(|| Stop::usage("that is more than can be counted; sweep less"))?;
-        for (name, value) in [
-            ("out of", plan.account.to_string()),
-            ("to", destination.to_string()),
-            ("amount", format!("{money} ({amount} {})", asset.symbol)),
-            ("network", format!("{} ({})", asset.id.chain, asset.id.chain.name().unwrap_or("no name here"))),
-            ("token", asset.id.contract.to_string()),
-            ("for", format!("{} minutes", self.minutes)),
-        ] {
-            table::complain(&format!("{name:<10}{value}"));
+        let (left, until) = (told_units(plan.reserved, asset), table::time(plan.reserved_until_s));
+        let deal =
+            Deal { account: plan.account, to: destination, money, amount, symbol: &asset.symbol, asset: asset.id };
+        deal.show(&format!("{} minutes", self.minutes));
+        if plan.balance.is_none() {
+            let why = unseen(plan);
+            if plan.reserved != 0 {
+                return Err(Stop::refused(format!(
+                    "signed payments may still take {left} until {until}, and nobody says what the account holds ({why}); \
+                     sweep after that"
+                )));
+            }
+            table::complain(&format!("{:<10}nobody says what the account holds ({why}); it may be less", "NOT KNOWN"));
         }
         if plan.reserved != 0 {
-            let (left, until) = (told_units(plan.reserved, asset), table::time(plan.reserved_until_s));
             table::complain(&format!("{:<10}{left}: signed payments may still take it until {until}", "stays"));
         }
         // Its own checksum, typed or pasted, is proof of a whole address; without it the person types it once more.
         if to != destination.to_string() {
-            let agrees = |typed: &str| typed.parse() == Ok(destination);
-            terminal::typed_back_as("Type the address again:", agrees, profile.setting())?;
+            deal.address_typed(profile)?;
         }
-        let freezes = if pays { ", and to freeze spending" } else { "" };
-        let question = format!("Type the amount ({money}) to move it there{freezes}:");
-        terminal::typed_back_as(&question, |typed| typed.parse() == Ok(money), profile.setting())?;
+        deal.amount_typed(if pays { "move it there, and to freeze spending" } else { "move it there" }, profile)?;
         let passphrase = Passphrase::new(terminal::secret("Operator passphrase", profile.setting())?);
         let (account, asset, minutes) = (plan.account, asset.id, self.minutes);
         Ok(OperatorAsk::Sweep { account, to: destination, asset, amount, minutes, passphrase })
@@ -161,7 +161,7 @@ impl Sweep {
             }
             (None, Some(balance)) => balance.saturating_sub(plan.reserved),
             (None, None) => {
-                let why = plan.trouble.clone().unwrap_or_else(|| "the rules name no endpoint of the chain".to_owned());
+                let why = unseen(plan);
                 return Err(Stop::usage(format!("nobody says what the account holds ({why}); give `--amount`")));
             }
         };
@@ -172,12 +172,61 @@ impl Sweep {
     }
 }
 
-/// The ask for what is live already.
+/// What a person is shown before it is signed, and types back.
+struct Deal<'a> {
+    account: Address,
+    to: Address,
+    money: Money,
+    amount: Amount,
+    symbol: &'a str,
+    asset: AssetId,
+}
+
+impl Deal<'_> {
+    /// All of it, and how long it may be used.
+    fn show(&self, life: &str) {
+        let Self { account, to, money, amount, symbol, asset } = self;
+        for (name, value) in [
+            ("out of", account.to_string()),
+            ("to", to.to_string()),
+            ("amount", format!("{money} ({amount} {symbol})")),
+            ("network", format!("{} ({})", asset.chain, asset.chain.name().unwrap_or("no name here"))),
+            ("token", asset.contract.to_string()),
+            ("for", life.to_owned()),
+        ] {
+            table::complain(&format!("{name:<10}{value}"));
+        }
+    }
+
+    fn address_typed(&self, profile: &Profile) -> Result<(), Stop> {
+        let agrees = |typed: &str| typed.parse() == Ok(self.to);
+        terminal::typed_back_as("Type the address again:", agrees, profile.setting())
+    }
+
+    /// `does` says what the amount is typed for.
+    fn amount_typed(&self, does: &str, profile: &Profile) -> Result<(), Stop> {
+        let question = format!("Type the amount ({}) to {does}:", self.money);
+        terminal::typed_back_as(&question, |typed| typed.parse() == Ok(self.money), profile.setting())
+    }
+}
+
+/// Why nobody says what the account holds.
+fn unseen(plan: &SweepPlan) -> &str {
+    plan.trouble.as_deref().unwrap_or("the rules name no endpoint of the chain")
+}
+
+/// The ask for what is live already. Where it goes and how much it is are typed, as when it was ordered: whoever reaches the
+/// ledger's server could have put a sweep of their own there.
 fn again(profile: &Profile, plan: &SweepPlan) -> Result<OperatorAsk, Stop> {
     let Some(live) = &plan.live else {
         return Err(Stop::refused(format!("no sweep out of `{}` is live; `bursar receipts` lists them", plan.account)));
     };
-    table::complain(&format!("{} out of {} to {}, as it was ordered", live.money, live.account, live.to));
+    let SweepView { account, to, money, amount, symbol, asset, .. } = live;
+    let (account, to, money, amount, asset) = (*account, *to, *money, *amount, *asset);
+    let deal = Deal { account, to, money, amount, symbol, asset };
+    deal.show(&format!("until {}, as the ledger has it", table::time(live.valid_before)));
+    deal.address_typed(profile)?;
+    deal.amount_typed("sign it again", profile)?;
     let passphrase = Passphrase::new(terminal::secret("Operator passphrase", profile.setting())?);
     Ok(OperatorAsk::SweepAgain { id: live.id.clone(), passphrase })
 }
