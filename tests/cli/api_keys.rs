@@ -118,7 +118,7 @@ async fn a_file_that_was_changed_is_told_by_check_list_and_the_vault() {
     let path = desk.profile().secrets();
     let text = fs::read_to_string(&path).unwrap();
     write(&path, &text.replace("\"shop-key\"", "\"shop-kex\""));
-    desk.run(&["secret", "list"]).await.says(4, &["was changed or belongs to another profile"]);
+    desk.run(&["secret", "list"]).await.says(4, &["was sealed under another one, or changed"]);
     let answer = fetched(&desk, &format!("{}/free/echo", stall.origin())).await;
     assert_eq!((&answer["outcome"], &answer["code"]), (&json!("failed"), &json!("secrets_damaged")), "{answer}");
     write(&path, "{}");

@@ -24,7 +24,9 @@ async fn a_sweep_is_typed_back_written_out_frozen_and_the_same_again() {
     let file = desk.home.with_file_name("out.json");
     let mut person =
         Terminal::run(&desk, &format!("sweep --to {} --amount '1.25 USD' --out {}", TO.to_lowercase(), file.display()));
-    for shown in ["out of", TO, "1.25 USD (1250000 USDC)", "60 minutes"] {
+    for shown in
+        ["out of", TO, "1.25 USD (1250000 USDC)", "60 minutes", "NOT KNOWN", "nobody says what the account holds"]
+    {
         person.sees(shown).await;
     }
     // Without its checksum the address is typed twice.
@@ -46,6 +48,21 @@ async fn a_sweep_is_typed_back_written_out_frozen_and_the_same_again() {
     let said = desk.typing(&["sweep", "--to", TO, "--amount", "1 USD"], PASSPHRASE).await;
     said.says(3, &["is live already", "bursar sweep --again"]);
     desk.typing(&["thaw"], PASSPHRASE).await.says(3, &["may take the money until"]);
+    // Again it is shown and typed back, whatever the ledger says by now.
+    let mut person = Terminal::run(&desk, "sweep --again");
+    for shown in ["out of", TO, "1.25 USD (1250000 USDC)", "eip155:84532", "0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
+    {
+        person.sees(shown).await;
+    }
+    person.sees("Type the address again:").await;
+    person.types("0x8ba1f109551bD432803012645Ac136ddd64DBA72").await;
+    assert_eq!(person.ended().await.0, Some(3), "another address");
+    let mut person = Terminal::run(&desk, "sweep --again");
+    person.sees("Type the address again:").await;
+    person.types(TO).await;
+    person.sees("Type the amount (1.25 USD) to sign it again:").await;
+    person.types("1.24 USD").await;
+    assert_eq!(person.ended().await.0, Some(3), "another amount");
     let copy = desk.home.with_file_name("copy.json");
     desk.typing(&["sweep", "--again", "--out", copy.to_str().unwrap()], PASSPHRASE).await.done();
     assert_eq!(fs::read(&copy).unwrap(), fs::read(&file).unwrap(), "the same bytes");

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use bursar_policy::{Address, Amount, AssetId, ChainId};
 use bursar_vault::client::OperatorClient;
 use bursar_vault::failpoint::KEY_FAILPOINTS;
-use bursar_vault::protocol::{OperatorAsk, OperatorReply, OperatorStatus, SweepSigned};
+use bursar_vault::protocol::{OperatorAsk, OperatorReply, OperatorStatus, SecretValue, SweepSigned};
 
 use crate::stand::{Stand, passphrase};
 
@@ -16,12 +16,15 @@ const TO: Address = Address::from_bytes([0x44; 20]);
 /// The steps of each kind, and whether what was wanted is there after a kill at it.
 const SWEEPS: [(&str, bool); 3] =
     [("vault-sweep-ordered-uncommitted", false), ("vault-sweep-ordered-committed", true), ("vault-sweep-signed", true)];
-const ROTATIONS: [(&str, bool); 5] = [
+const ROTATIONS: [(&str, bool); 8] = [
+    ("vault-rotation-sealed", false),
     ("vault-rotation-staged", false),
     ("vault-rotation-uncommitted", false),
     ("vault-rotation-committed", true),
     ("vault-rotation-kept", true),
+    ("vault-rotation-secrets", true),
     ("vault-rotation-moved", true),
+    ("vault-rotation-cleared", true),
 ];
 
 fn status(stand: &Stand) -> OperatorStatus {
@@ -87,11 +90,23 @@ async fn killed_anywhere_in_a_change_of_the_key_one_whole_key_pays_and_the_other
         let mut stand = Stand::without_vault().await;
         stand.start_vault().await;
         stand.open_session("0.10 USD");
+        let value = SecretValue::new("sk-shop-0123456789".to_owned().into()).unwrap();
+        stand.ask(OperatorAsk::SecretSet { name: "shop".parse().unwrap(), value, passphrase: passphrase() });
         let old = status(&stand).payer.unwrap();
         killed_at(&mut stand, step, &OperatorAsk::Rotate { passphrase: passphrase() }).await;
         let after = status(&stand);
         let pays = after.payer.unwrap();
         assert_eq!((pays != old, after.former.len()), (is_there, usize::from(is_there)), "{step}");
+        // The secrets open with the key in its place, or there would be no list, and they open with it alone.
+        let OperatorReply::Secrets(secrets) = stand.ask(OperatorAsk::SecretList) else { panic!("{step}: no list") };
+        assert_eq!(secrets.secrets.len(), 1, "{step}");
+        let OperatorReply::Log(log) = stand.ask(OperatorAsk::Log { limit: 50, after: Some(0) }) else {
+            panic!("no log")
+        };
+        assert!(
+            log.iter().all(|entry| !entry.detail.contains("sealed under a key that does not pay")),
+            "{step}: {log:?}"
+        );
         // The vault is unlocked, so the key in its place opened; it pays.
         let mut serve = stand.serve();
         let bought = serve.buy(&stand.seller.url("/one"), None).await;

@@ -4,6 +4,7 @@ use super::*;
 use crate::client::{AgentClient, ClientFault, OperatorClient};
 use crate::protocol::Passphrase;
 use crate::protocol::{OperatorAsk, OperatorReply};
+use crate::rotate::RotateFault;
 use crate::setup;
 use crate::setup::{NewKey, SetupFault, Typed, Unlocking};
 use bursar_policy::{Digest, Setting};
@@ -85,6 +86,53 @@ fn real_money_unlocks_by_file_only_under_rules_that_the_operator_agreed_to() {
 
     let fault = start(&play, None, Box::new(MachineTime), Arc::new(crate::chain::NoChains)).map(drop).unwrap_err();
     assert!(matches!(fault, StartFault::Ledger(LedgerFault::Setting { .. })), "{fault}");
+}
+
+fn in_a_sandbox(folder: &Path) -> (Profile, Running) {
+    let play = Profile::at(&folder.join("home"), Setting::Sandbox);
+    let rules = RULES
+        .replace("8453", "84532")
+        .replace("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "036CbD53842c5426634e7929541eC2318f3dCF7e");
+    setup::initialise(&play, &rules, NewKey::Generated, &said("x"), Unlocking::ByFile).unwrap();
+    let running = starts(&play);
+    (play, running)
+}
+
+fn keys_beside(profile: &Profile) -> usize {
+    std::fs::read_dir(profile.keys()).unwrap().count()
+}
+
+#[test]
+fn a_vault_that_does_not_hear_whether_its_account_was_changed_ends_and_keeps_both_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let (profile, running) = in_a_sandbox(folder.path());
+    let opened = running.vault.wallet.open(&said("x"), Instant::now()).unwrap();
+    running.vault.ledger.close();
+    let fault = running.vault.rotate(&opened, &said("x")).unwrap_err();
+    assert!(matches!(&fault, RotateFault::Unknown { fault: LedgerFault::Closed }), "{fault}");
+    assert_eq!((fault.code(), running.vault.is_ending()), ("rotation_unfinished", Some(Ended::Asked)));
+    assert!(running.vault.wallet.is_locked());
+    assert_eq!(keys_beside(&profile), 1, "the new one, should the ledger count for it");
+    running.stop();
+    // It does not.
+    let running = starts(&profile);
+    assert_eq!(running.vault.wallet.address(), opened.key().address());
+    running.stop();
+}
+
+#[test]
+fn a_change_that_the_ledger_refused_leaves_the_vault_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (profile, running) = in_a_sandbox(folder.path());
+    let opened = running.vault.wallet.open(&said("x"), Instant::now()).unwrap();
+    let hand = rusqlite::Connection::open(profile.ledger()).unwrap();
+    hand.execute_batch("DROP TRIGGER audit_story; UPDATE audit SET key = '02' || lower(hex(zeroblob(31))) || '02'")
+        .unwrap();
+    let fault = running.vault.rotate(&opened, &said("x")).unwrap_err();
+    assert!(matches!(&fault, RotateFault::Ledger(LedgerFault::OtherAuditKey)), "{fault}");
+    assert_eq!((running.vault.is_ending(), keys_beside(&profile)), (None, 0));
+    assert!(!running.vault.wallet.is_locked());
+    running.stop();
 }
 
 #[test]

@@ -3,7 +3,11 @@
 
 use crate::world::{Dial, PAYEE, SECRET, Sandbox, USDC, delivered, errand, said, terms, unlock};
 use bursar_policy::{Address, Amount, AssetId, ChainId, SecretName, SweepId};
+use bursar_vault::chain::NoChains;
 use bursar_vault::client::{ClientFault, OperatorClient};
+use bursar_vault::clock::MachineTime;
+use bursar_vault::ledger::LedgerFault;
+use bursar_vault::process::{self, StartFault};
 use bursar_vault::protocol::{
     AgentAsk, Claimed, OperatorAsk, OperatorReply, SecretValue, SweepPlan, SweepSigned, SweepState,
 };
@@ -11,6 +15,7 @@ use bursar_vault::setup::Unlocking;
 use bursar_vault::sign::{Signature, recover};
 use serde_json::json;
 use std::fs;
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 const NOW_S: u64 = 1_900_000_000;
@@ -176,6 +181,80 @@ fn another_key_pays_and_the_old_one_only_empties_its_account() {
     let status = sandbox.operator().ask(&OperatorAsk::Sweeps);
     assert!(matches!(&status, OperatorReply::Sweeps(sweeps) if sweeps[0].state != SweepState::Moved), "{status:?}");
     running.stop();
+}
+
+fn set_a_secret(sandbox: &Sandbox) {
+    let value = SecretValue::new(Zeroizing::new("sk-shop-0123456789".to_owned())).unwrap();
+    let ask = OperatorAsk::SecretSet { name: "shop".parse().unwrap(), value, passphrase: said(SECRET) };
+    assert!(matches!(sandbox.operator().ask(&ask), OperatorReply::Done));
+}
+
+#[test]
+fn secrets_of_a_machine_that_was_given_the_keys_of_another_are_sealed_under_the_one_that_pays() {
+    for unlocking in [Unlocking::ByFile, Unlocking::ByPerson] {
+        let sandbox = Sandbox::new(unlocking);
+        let running = sandbox.start();
+        set_a_secret(&sandbox);
+        let as_it_was = fs::read(sandbox.profile.secrets()).unwrap();
+        rotate(&sandbox);
+        running.stop();
+        // As on a further machine, which was given the new keystore and the keys beside it.
+        fs::write(sandbox.profile.secrets(), &as_it_was).unwrap();
+        let running = sandbox.start();
+        let operator = sandbox.operator();
+        if unlocking == Unlocking::ByPerson {
+            operator.ask(&unlock(SECRET));
+        }
+        // While the wallet is unlocked a list has to open the file.
+        let OperatorReply::Secrets(list) = operator.ask(&OperatorAsk::SecretList) else { panic!("no list") };
+        assert_eq!(list.secrets.len(), 1);
+        let sealed = fs::read(sandbox.profile.secrets()).unwrap();
+        assert_ne!(sealed, as_it_was);
+        running.stop();
+        let running = sandbox.start();
+        assert_eq!(fs::read(sandbox.profile.secrets()).unwrap(), sealed, "once");
+        running.stop();
+        // Where the key is not beside it, nobody is blamed for it.
+        fs::write(sandbox.profile.secrets(), &as_it_was).unwrap();
+        fs::remove_dir_all(sandbox.profile.keys()).unwrap();
+        let running = sandbox.start();
+        let operator = sandbox.operator();
+        operator.ask(&unlock(SECRET));
+        let said = operator.0.ask(&OperatorAsk::SecretList);
+        let Err(ClientFault::Said { code, message, .. }) = said else { panic!("{said:?}") };
+        assert_eq!(code, "secrets_damaged");
+        assert!(message.contains("it was sealed under another one, or changed"), "{message}");
+        assert_eq!(fs::read(sandbox.profile.secrets()).unwrap(), as_it_was, "and nothing is overwritten");
+        running.stop();
+    }
+}
+
+#[test]
+fn an_account_that_was_put_into_the_ledger_by_hand_promotes_no_key() {
+    let sandbox = Sandbox::new(Unlocking::ByFile);
+    let running = sandbox.start();
+    let (old, new) = rotate(&sandbox);
+    running.stop();
+    let files = || {
+        let keys = fs::read_dir(sandbox.profile.keys()).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> =
+            keys.chain([sandbox.profile.keystore()]).map(|path| (fs::read(&path).unwrap(), path)).collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    // No guard stands against that: a change of the account, which nobody signed.
+    let hand = rusqlite::Connection::open(sandbox.profile.ledger()).unwrap();
+    hand.execute_batch(&format!(
+        "INSERT INTO rotation (from_account, to_account, audit_key, at_s)
+         SELECT '{new}', '{old}', audit_key, at_s FROM rotation; UPDATE meta SET key_address = '{old}'"
+    ))
+    .unwrap();
+    drop(hand);
+    let fault =
+        process::start(&sandbox.profile, None, Box::new(MachineTime), Arc::new(NoChains)).map(drop).unwrap_err();
+    assert!(matches!(fault, StartFault::Ledger(LedgerFault::OtherKey { .. })), "{fault}");
+    assert_eq!(files(), before);
 }
 
 #[test]
