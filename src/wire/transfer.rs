@@ -4,7 +4,7 @@
 use bursar_policy::{Authorization, Domain};
 use bursar_vault::chain::Word;
 use bursar_vault::sign::Signature;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::json;
 
@@ -32,11 +32,28 @@ pub fn call_data(authorization: &Authorization, signature: &Signature) -> Vec<u8
     data
 }
 
+/// What is signed, member by member as x402 writes it: strings all, addresses with their EIP-55 checksum.
+#[must_use]
+pub fn members(authorization: &Authorization) -> Map<String, Value> {
+    let Authorization { from, to, value, valid_after, valid_before, nonce } = authorization;
+    [
+        ("from", from.to_string()),
+        ("to", to.to_string()),
+        ("value", value.units().to_string()),
+        ("validAfter", valid_after.to_string()),
+        ("validBefore", valid_before.to_string()),
+        ("nonce", format!("0x{}", hex::encode(nonce))),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), Value::String(value)))
+    .collect()
+}
+
 /// The request to a facilitator's `/settle` (x402 version 2, scheme `exact`): the transfer as the payment of an offer that
 /// asks for exactly it. Of a life that is over it says a second.
 #[must_use]
 pub fn settle_request(authorization: &Authorization, domain: &Domain, signature: &Signature, now_s: u64) -> Value {
-    let Authorization { from, to, value, valid_after, valid_before, nonce } = authorization;
+    let Authorization { to, value, valid_before, .. } = authorization;
     let wanted = json!({
         "scheme": "exact",
         "network": domain.chain.to_string(),
@@ -46,18 +63,10 @@ pub fn settle_request(authorization: &Authorization, domain: &Domain, signature:
         "maxTimeoutSeconds": valid_before.saturating_sub(now_s).max(1),
         "extra": { "name": domain.name, "version": domain.version },
     });
-    let signed = json!({
-        "from": from.to_string(),
-        "to": to.to_string(),
-        "value": value.units().to_string(),
-        "validAfter": valid_after.to_string(),
-        "validBefore": valid_before.to_string(),
-        "nonce": format!("0x{}", hex::encode(nonce)),
-    });
     let payload = json!({
         "x402Version": 2,
         "accepted": wanted,
-        "payload": { "signature": signature.to_string(), "authorization": signed },
+        "payload": { "signature": signature.to_string(), "authorization": members(authorization) },
     });
     json!({ "x402Version": 2, "paymentPayload": payload, "paymentRequirements": wanted })
 }
@@ -92,7 +101,9 @@ pub fn settle_answer(body: &[u8]) -> Result<Handed, String> {
 
 #[cfg(test)]
 mod tests {
-    use bursar_policy::{Address, Amount, ChainId};
+    use base64::Engine as _;
+    use bursar_policy::{Address, Amount, ChainId, PaymentId, Version};
+    use bursar_vault::blank::{Blank, Piece};
     use sha3::{Digest as _, Keccak256};
 
     use super::*;
@@ -145,7 +156,11 @@ mod tests {
         assert_eq!(wanted, &asked["paymentPayload"]["accepted"]);
         assert_eq!((&wanted["amount"], &wanted["maxTimeoutSeconds"]), (&json!("1250000"), &json!(1_000)));
         assert_eq!(wanted["payTo"], json!(authorization.to.to_string()));
-        assert_eq!(asked["paymentPayload"]["payload"]["signature"], json!(signature.to_string()));
+        // The payload is that of a purchase, whose bytes the vault writes.
+        let blank = Blank::new(vec![Piece::Payload]).unwrap();
+        let header = blank.fill(Version::V2, &PaymentId::from_random([1; 16]), &authorization, &signature);
+        let bought = base64::engine::general_purpose::STANDARD.decode(header.value()).unwrap();
+        assert_eq!(asked["paymentPayload"]["payload"], serde_json::from_slice::<Value>(&bought).unwrap());
         let late = settle_request(&authorization, &domain, &signature, u64::MAX);
         assert_eq!(late["paymentRequirements"]["maxTimeoutSeconds"], json!(1));
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::cli::exit::Stop;
 use crate::cli::table;
 use crate::clock;
-use crate::wire::transfer::{call_data, settle_request};
+use crate::wire::transfer::{call_data, members, settle_request};
 
 /// What is written.
 #[derive(Debug)]
@@ -28,18 +28,12 @@ impl Paper {
         let SweepSigned { sweep, authorization, domain, signature } = signed;
         let signature: Signature = signature.parse().ok()?;
         let data = format!("0x{}", hex::encode(call_data(authorization, &signature)));
-        let what = json!({
+        let beside = json!({
             "bursar_sweep": 1,
             "id": sweep.id.to_string(),
             "network": domain.chain.to_string(),
             "token": domain.contract.to_string(),
             "symbol": sweep.symbol,
-            "from": authorization.from.to_string(),
-            "to": authorization.to.to_string(),
-            "value": authorization.value.units().to_string(),
-            "validAfter": authorization.valid_after.to_string(),
-            "validBefore": authorization.valid_before.to_string(),
-            "nonce": sweep.nonce,
             "signature": signature.to_string(),
             "transaction": {
                 "chainId": domain.chain.number(),
@@ -48,7 +42,9 @@ impl Paper {
                 "data": data,
             },
         });
-        let text = format!("{}\n", serde_json::to_string_pretty::<Value>(&what).ok()?);
+        let Value::Object(mut what) = beside else { return None };
+        what.extend(members(authorization));
+        let text = format!("{}\n", serde_json::to_string_pretty(&what).ok()?);
         Some(Self { name: format!("sweep-{}.json", sweep.id), signature, text })
     }
 
