@@ -29,6 +29,7 @@ mod books;
 mod check;
 mod deal;
 mod form;
+mod keys;
 mod law;
 mod life;
 mod place;
@@ -99,7 +100,7 @@ fn live_seed(seed: u64, seen: &mut Seen) {
 }
 
 /// Every kind of thing that must have happened in the drawn lives, so that what is proved is proved of something.
-const HAPPENS: [&str; 37] = [
+const HAPPENS: [&str; 44] = [
     "a claim",
     "a claim that was refused",
     "a clock that jumped",
@@ -125,7 +126,14 @@ const HAPPENS: [&str; 37] = [
     "a settlement",
     "a signature",
     "a signature that came too late or differs",
+    "a sweep",
+    "a sweep beside one that is live",
+    "a sweep of what payments may take",
+    "a sweep that a chain shows",
+    "a thaw that a sweep holds back",
     "a yes",
+    "an account that stays while a payment is open",
+    "another account",
     "approval_denied",
     "frozen",
     "ledger_latched",

@@ -60,6 +60,12 @@ pub(super) enum Act {
     Freeze,
     /// See [`Act::Freeze`].
     Thaw,
+    /// A person has money moved out of the account that pays, or of the one before: so much, of so much as somebody sees.
+    MoveOut { former: bool, cents: u128, seen: Option<u128>, life_s: u64 },
+    /// A person lets another account pay.
+    Rotate,
+    /// A chain shows how one of the sweeps ended, in a block after its end or where `early` just before.
+    ProveSweep { which: usize, verdict: ChainVerdict, early: bool },
     /// A fault outside shuts the ledger.
     Latch,
     /// A person looks, takes the clock as it is, and opens a ledger that is shut.
@@ -204,8 +210,21 @@ impl Dice {
         [Act::Claim { want: self.want() }, hold, rules, Act::Redeem { which: self.index(), right: true }]
     }
 
+    /// What a person does with keys, and what comes of it.
+    fn of_keys(&mut self) -> Act {
+        match self.among(0, 6) {
+            0..=2 => {
+                let (former, cents) = (self.one_in(3), self.cents());
+                let seen = (!self.one_in(3)).then(|| u128::from(self.among(0, 60)));
+                Act::MoveOut { former, cents, seen, life_s: self.among(10, 300) }
+            }
+            3..=4 => Act::Rotate,
+            _ => Act::ProveSweep { which: self.index(), verdict: self.verdict(), early: self.one_in(4) },
+        }
+    }
+
     fn act(&mut self) -> Act {
-        match self.among(0, 199) {
+        match self.among(0, 209) {
             0..=149 => self.step(),
             150..=173 => Act::Pass { seconds: if self.one_in(3) { self.among(60, 1_500) } else { self.among(1, 60) } },
             174..=180 => Act::Rules { which: self.index() },
@@ -219,7 +238,10 @@ impl Dice {
             193..=194 => Act::CrashIn { act: Box::new(self.step()) },
             195..=196 => Act::CrashAfter { act: Box::new(self.step()) },
             197..=198 => Act::Locked { slot: self.index(), cents: self.cents() },
-            _ => Act::Full { slot: self.index(), cents: self.cents() },
+            199 => Act::Full { slot: self.index(), cents: self.cents() },
+            200 => Act::CrashIn { act: Box::new(self.of_keys()) },
+            201 => Act::CrashAfter { act: Box::new(self.of_keys()) },
+            _ => self.of_keys(),
         }
     }
 }

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bursar_policy::errand::{ApprovalId, PaymentId, QuoteId, SessionId};
 
 use super::act::Word;
+use super::deal::NewLine;
+use super::keys::Keys;
 use super::word::{Question, Quoted, Said};
 use crate::ledger::{EXPIRY_MARGIN_S, HANDLE_LIFE_S, RowState};
 use crate::protocol::{ChainOutcome, ChainVerdict};
@@ -86,6 +88,8 @@ pub(super) struct Law {
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) purchase: Purchase,
+    /// The account that pays it, by how often that was changed before.
+    pub(super) payer: u8,
     pub(super) cents: u128,
     pub(super) id: PaymentId,
     pub(super) nonce: [u8; 32],
@@ -150,6 +154,7 @@ pub(super) struct Books {
     pub(super) quotes: Vec<Quoted>,
     orders: BTreeMap<(usize, u8), (usize, usize)>,
     last_s: BTreeMap<(Whose, usize), u64>,
+    pub(super) keys: Keys,
     pub(super) frozen: bool,
     pub(super) latched: bool,
     /// A person set the clock back: more may have been spent in the windows of now than ever was at once.
@@ -390,6 +395,7 @@ impl Books {
         }
         self.lines.push(Line {
             purchase,
+            payer: self.keys.pays,
             cents,
             id,
             nonce,
@@ -484,14 +490,4 @@ impl Books {
         (line.state, line.ends_s) = (RowState::Exposed, now_s + line.life_s);
         (line.drawn_s, line.redeemed, line.exposed) = (None, true, true);
     }
-}
-
-/// What is known of a payment when it is counted.
-#[derive(Clone, Debug)]
-pub(super) struct NewLine {
-    pub(super) purchase: Purchase,
-    pub(super) cents: u128,
-    pub(super) id: PaymentId,
-    pub(super) nonce: [u8; 32],
-    pub(super) life_s: u64,
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::act::Act;
 use super::books::{Back, Line, Most, Whose};
+use super::keys::account;
 use super::law::ALWAYS;
 use super::life::Life;
 use crate::clock::JUMP_S;
@@ -20,6 +21,7 @@ const CENT_ATTO: u128 = 10_000_000_000_000_000;
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     id: String,
+    payer: String,
     state: String,
     nonce: String,
     signature: Option<String>,
@@ -33,6 +35,7 @@ impl Life {
         let lines = self.books.lines.len();
         self.compare(lines.saturating_sub(NEWEST));
         self.totals(self.books.sessions.len().saturating_sub(2));
+        self.check_keys();
         self.bounds();
     }
 
@@ -73,6 +76,7 @@ impl Life {
     fn compare(&self, from: usize) {
         let told = |line: &Line| Told {
             id: line.id.as_str().to_owned(),
+            payer: account(line.payer).to_string(),
             state: line.state.word().to_owned(),
             nonce: hex::encode(line.nonce),
             signature: line.signature.clone(),
@@ -91,18 +95,19 @@ impl Life {
     fn rows(&self, from: i64) -> Vec<Told> {
         let read = self.ledger().writer.ask(move |tx| {
             let mut statement = tx.conn.file()?.prepare_cached(
-                "SELECT id, state, nonce, signature, valid_before, ended_s FROM payment WHERE ?1 < seq ORDER BY seq",
+                "SELECT id, payer, state, nonce, signature, valid_before, ended_s FROM payment WHERE ?1 < seq ORDER BY seq",
             )?;
             let rows = statement.query_map([from], |row| {
                 let number =
                     |at| row.get(at).map(|found: Option<i64>| found.map(|number| u64::try_from(number).unwrap()));
                 Ok(Told {
                     id: row.get(0)?,
-                    state: row.get(1)?,
-                    nonce: row.get(2)?,
-                    signature: row.get(3)?,
-                    ends_s: number(4)?,
-                    ended_s: number(5)?,
+                    payer: row.get(1)?,
+                    state: row.get(2)?,
+                    nonce: row.get(3)?,
+                    signature: row.get(4)?,
+                    ends_s: number(5)?,
+                    ended_s: number(6)?,
                 })
             })?;
             Ok(Answer::AtOnce(rows.collect::<Result<Vec<_>, _>>()?))

@@ -6,10 +6,11 @@ use std::time::Duration;
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
 use bursar_policy::refusal::Refusal;
 
-use super::super::world::{LIFE_S, PAYER, drawn};
+use super::super::world::{LIFE_S, drawn};
 use super::act::Word;
-use super::books::{Found, NewLine, Purchase, Verdict};
+use super::books::{Found, Purchase, Verdict};
 use super::form::{codes, errand, name, proof, report, signature, terms_of};
+use super::keys::account;
 use super::life::{Life, Slot};
 use crate::ledger::claim::Taken;
 use crate::ledger::{
@@ -17,6 +18,16 @@ use crate::ledger::{
     Redeemer, RowState, Unredeemable,
 };
 use crate::protocol::{ChainOutcome, ChainVerdict};
+
+/// What is known of a payment when it is counted.
+#[derive(Clone, Debug)]
+pub(super) struct NewLine {
+    pub(super) purchase: Purchase,
+    pub(super) cents: u128,
+    pub(super) id: PaymentId,
+    pub(super) nonce: [u8; 32],
+    pub(super) life_s: u64,
+}
 
 impl Life {
     pub(super) fn claim(&mut self, purchase: Purchase, now_s: u64) {
@@ -79,7 +90,8 @@ impl Life {
         let life_s = terms.max_timeout_s.min(LIFE_S);
         let line = NewLine { purchase, cents, id: id.clone(), nonce, life_s };
         let approval = ApprovalId::from_random(approval);
-        (Ask { terms, envelope: "{}".to_owned(), payer: PAYER, payment: id, approval, nonce }, line)
+        let payer = account(self.books.keys.pays);
+        (Ask { terms, envelope: "{}".to_owned(), payer, payment: id, approval, nonce }, line)
     }
 
     pub(super) fn authorize(&mut self, slot: usize, cents: u128, quoted: bool, now_s: u64) {
@@ -153,7 +165,9 @@ impl Life {
     }
 
     pub(super) fn same_nonce(&mut self, slot: usize, cents: u128, now_s: u64) {
-        let Some(nonce) = self.books.lines.last().map(|line| line.nonce) else { return };
+        // Another account may draw the same.
+        let last = self.books.lines.last().filter(|line| line.payer == self.books.keys.pays);
+        let Some(nonce) = last.map(|line| line.nonce) else { return };
         let Some((purchase, guard)) = self.take_claimed(slot) else { return };
         let (ask, line) = self.new_ask(purchase, cents);
         let approval = ask.approval.clone();
@@ -270,7 +284,8 @@ impl Life {
     pub(super) fn report(&mut self, slot: usize, word: Word, now_s: u64) {
         let Some((slot, at)) = self.exposed(slot) else { return };
         let Slot::Exposed(_, reservation) = &self.slots[slot] else { return };
-        let receipt = self.ledger().report(reservation, report(word), self.rules().breaker()).unwrap();
+        let said = report(word, account(self.books.lines[at].payer));
+        let receipt = self.ledger().report(reservation, said, self.rules().breaker()).unwrap();
         self.books.report(at, word, now_s);
         assert_eq!(receipt.state, self.books.lines[at].state);
         self.saw(if receipt.state == RowState::Settled { "a settlement" } else { "a report" });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use bursar_policy::chain::Address;
 use bursar_policy::errand::{Errand, PurchaseId, SessionName};
 use bursar_policy::refusal::Refusal;
 use bursar_policy::terms::Terms;
@@ -35,8 +36,8 @@ pub(super) fn signature(nonce: &[u8; 32], other: bool) -> String {
     format!("0x{nonce}{nonce}{}", if other { "1c" } else { "1b" })
 }
 
-pub(super) fn report(word: Word) -> Report {
-    let settled = world::settled();
+pub(super) fn report(word: Word, payer: Address) -> Report {
+    let settled = SettlementClaim { payer: Some(payer.to_string()), ..world::settled() };
     match word {
         Word::Silence => world::silence(),
         Word::Settled => world::answered(Some(settled)),

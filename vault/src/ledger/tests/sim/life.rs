@@ -8,10 +8,11 @@ use bursar_policy::errand::{QuoteId, SessionId};
 use bursar_policy::rules::Rules;
 use rusqlite::Connection;
 
-use super::super::world::{PAYER, money};
+use super::super::world::money;
 use super::act::{Act, Want};
 use super::books::{Books, Law, Opened, Purchase, Verdict};
 use super::form::{codes, errand, name, terms_of};
+use super::keys::account;
 use super::law::{self, LAWS};
 use super::place::{Disk, Wall};
 use super::word::Said;
@@ -60,6 +61,7 @@ impl Life {
             seen: Seen::new(),
         };
         life.open();
+        life.ledger().bind_key(account(0)).unwrap();
         life
     }
 
@@ -138,6 +140,7 @@ impl Life {
             Act::Leap { on, seconds } => self.wall.leap(*on, *seconds),
             Act::Sweep => {
                 self.ledger().sweep().unwrap();
+                self.books.end_sweeps(now_s);
                 self.books.pass(now_s);
             }
             Act::Rules { which } => self.law = which % LAWS.len(),
@@ -145,10 +148,10 @@ impl Life {
                 self.ledger().freeze("a person is worried").unwrap();
                 self.books.frozen = true;
             }
-            Act::Thaw => {
-                self.ledger().thaw().unwrap();
-                self.books.frozen = false;
-            }
+            Act::Thaw => self.thaw(now_s),
+            Act::MoveOut { former, cents, seen, life_s } => self.move_out(*former, *cents, *seen, *life_s, now_s),
+            Act::Rotate => self.rotate(now_s),
+            Act::ProveSweep { which, verdict, early } => self.prove_sweep(*which, *verdict, *early),
             Act::Latch => {
                 self.ledger().latch("something is off");
                 self.books.latched = true;
@@ -281,7 +284,14 @@ impl Life {
         let (id, session) = (QuoteId::from_random(self.random()), self.session(purchase.session));
         let reasons = self
             .ledger()
-            .quote(id.clone(), &session, &errand(purchase), terms_of(purchase, cents), PAYER, self.rules())
+            .quote(
+                id.clone(),
+                &session,
+                &errand(purchase),
+                terms_of(purchase, cents),
+                account(self.books.keys.pays),
+                self.rules(),
+            )
             .unwrap();
         let said = if reasons.is_empty() { Verdict::Yes } else { Verdict::No(codes(&reasons)) };
         assert_eq!(said, self.books.quote(purchase, cents, self.law(), now_s), "{purchase:?} for {cents}");
