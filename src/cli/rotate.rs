@@ -12,7 +12,8 @@ use super::{connect, table, terminal};
 
 /// Let a new key pay from now on. The old one stays sealed in the profile, for what is left on its account.
 ///
-/// Refused while a payment may still be taken. Budgets, limits, rules, secrets and the whole ledger go on as they are. Needs
+/// Refused while a payment is open: set aside for a browser, or counted and without an end. What ended by its seller's word
+/// may still be taken out of the old account. Budgets, limits, rules, secrets and the whole ledger go on as they are. Needs
 /// your passphrase, which opens the new key as well.
 #[derive(Debug, Args)]
 pub(super) struct Rotate {}

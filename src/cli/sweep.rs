@@ -46,7 +46,7 @@ pub(super) struct Sweep {
     /// Write it to this file instead of `sweep-ID.json` in this folder
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Sign and write out the sweep that is live already: the same bytes
+    /// Sign and write out the sweep that is live already: the same bytes; its address and amount are typed back
     #[arg(long)]
     again: bool,
 }
