@@ -8,8 +8,8 @@ use crate::guarded;
 use crate::ledger::{Checkpointed, Decided, Event, EventKind, Meant, SessionOpened, When};
 use crate::passphrase::{PassphraseFault, Proven};
 use crate::protocol::{
-    ApprovalState, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase,
-    SessionView, WhichRules,
+    ApprovalState, LogEntry, Measures, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL,
+    Passphrase, SessionView, WhichRules,
 };
 use crate::rules_file::{self, RulesFile};
 use crate::server::{Conversation, Peer, Then};
@@ -283,6 +283,7 @@ impl OperatorConversation {
             limits: overview.limits,
             held: overview.held,
             unresolved: overview.unresolved,
+            unresolved_count: overview.unresolved_count,
             lost: overview.lost,
             quarantined: overview.quarantined,
             sweeps,
@@ -345,6 +346,16 @@ impl OperatorConversation {
         Ok(OperatorReply::Payment(Box::new(detail)))
     }
 
+    fn measures(&self, after: u64) -> OperatorReply {
+        let (last, passages) = self.vault.passages.after(after);
+        OperatorReply::Measures(Box::new(Measures {
+            since_us: self.vault.passages.since_us(),
+            refused: self.vault.ledger.refusals(),
+            last,
+            passages: fitting(passages.into_iter()).collect(),
+        }))
+    }
+
     fn do_it(&mut self, ask: OperatorAsk) -> Result<OperatorReply, Trouble> {
         match ask {
             OperatorAsk::Hello { protocol } => self.hello(protocol),
@@ -382,6 +393,7 @@ impl OperatorConversation {
             OperatorAsk::SecretList => self.list_secrets(),
             OperatorAsk::SecretRemove { name, passphrase } => self.remove_secret(&name, &passphrase),
             OperatorAsk::MetricsToken { shown } => self.metrics_token(&shown),
+            OperatorAsk::Measures { after } => Ok(self.measures(after)),
             OperatorAsk::Reconcile => self.reconcile(),
             OperatorAsk::SweepPlan { account, asset } => self.plan_sweep(account, asset),
             OperatorAsk::Sweep { account, to, asset, amount, minutes, passphrase } => {
@@ -403,7 +415,7 @@ impl Conversation for OperatorConversation {
     type Reply = OperatorReply;
 
     fn answer(&mut self, ask: OperatorAsk) -> (OperatorReply, Then) {
-        if !matches!(ask, OperatorAsk::Next { .. } | OperatorAsk::MetricsToken { .. }) {
+        if !is_looking_on(&ask) {
             self.vault.touch();
         }
         let answered = self.do_it(ask);
@@ -417,6 +429,18 @@ impl Conversation for OperatorConversation {
     fn fault(code: &str, message: String) -> OperatorReply {
         OperatorReply::Fault { code: code.to_owned(), message }
     }
+}
+
+/// Whether this is asked by whoever only looks on, again and again: nobody works with a vault of which no more is asked. A
+/// hello by itself is no work either; what follows it is.
+const fn is_looking_on(ask: &OperatorAsk) -> bool {
+    matches!(
+        ask,
+        OperatorAsk::Hello { .. }
+            | OperatorAsk::Next { .. }
+            | OperatorAsk::MetricsToken { .. }
+            | OperatorAsk::Measures { .. }
+    )
 }
 
 /// The one whom a person meant by `whom`.

@@ -11,6 +11,7 @@ pub mod glue;
 pub mod keys;
 pub mod lost;
 pub mod operator;
+pub mod passage;
 pub mod past;
 pub mod secret;
 
@@ -23,10 +24,11 @@ pub use glue::{Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName,
 pub use keys::{SweepPlan, SweepSigned, SweepState, SweepView};
 pub use lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 pub use operator::{
-    ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PaymentDetail,
-    SharesView, WhichRules,
+    ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, SharesView,
+    WhichRules,
 };
-pub use past::{PastPayment, Proof};
+pub use passage::{Leg, LegName, Measures, Passage, PassageEnd, Sender};
+pub use past::{PastPayment, PaymentDetail, Proof};
 pub use secret::{
     Passphrase, Released, ReleasedHeader, SECRET_MAX_BYTES, SECRET_MIN_BYTES, SecretList, SecretValue,
     SecretValueFault, SecretView,
