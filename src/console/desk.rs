@@ -16,7 +16,6 @@ use super::books::Checker;
 use super::bounds::Bounds;
 use super::code::{Code, Codes, NotLetIn};
 use super::door::{self, COOKIE, Deed, Place, Turned, Way};
-use super::pace::Pace;
 use super::past::Past;
 use super::post::{self, EmptyForm, LoginForm};
 use super::reply;
@@ -24,6 +23,7 @@ use super::server::News;
 use super::view;
 use super::visitor::{Admission, By, Visitors};
 use super::word::{self, NotDone};
+use crate::pace::Pace;
 
 /// Asks to the vault at once. It has room for sixteen operators, and a person at a terminal is one.
 const ASKS_MAX: usize = 4;

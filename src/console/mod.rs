@@ -11,7 +11,6 @@ mod code;
 mod desk;
 mod door;
 mod files;
-mod pace;
 mod past;
 mod post;
 mod reply;

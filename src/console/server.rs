@@ -22,6 +22,7 @@ pub use super::code::Code;
 use super::desk::Desk;
 use super::door::Place;
 use crate::browser::neighbour;
+use crate::doorway;
 
 /// Random bytes in the console's path.
 const PATH_BYTES: usize = 12;
@@ -102,8 +103,7 @@ impl Console {
             tokio::select! {
                 () = stop.as_mut() => return Ok(()),
                 Some(news) = self.news.recv() => told(news),
-                accepted = listener.accept() => {
-                    let Ok((stream, theirs)) = accepted else { continue };
+                (stream, theirs) = doorway::next(&listener) => {
                     // No seat: closed at once, before anything is read.
                     let Ok(seat) = Arc::clone(&room).try_acquire_owned() else { continue };
                     let desk = Arc::clone(&self.desk);
