@@ -136,6 +136,9 @@ async fn a_collector_on_this_machine_is_sent_counts_and_where_the_rules_say_so_t
     let mut collector = Collector::open().await;
     let table = format!("otlp = \"http://127.0.0.1:{}\"\ntraces = true\n", collector.port);
     let (desk, metrics) = shown(&stall, &table).await;
+    let checked = desk.run(&["check"]).await.out;
+    let checked = checked.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(checked.contains("go with the course of each purchase"), "{checked}");
     let begun = collector.next().await;
     assert_eq!(begun.metric("bursar_locked").unwrap(), ["0"]);
     for (path, outcome) in [("page?private=1", "paid"), ("free/text", "free")] {
