@@ -89,13 +89,15 @@ async fn counts_are_read_with_the_token_and_by_nobody_else() {
     assert_eq!(fetched(&desk, "https://other.cli.test/page").await["code"], "host_not_allowed");
     let page = with_line(port, "bursar_refused_total{code=\"host_not_allowed\"} 1").await;
     assert!(page.starts_with("HTTP/1.1 200 ") && page.contains("content-type: text/plain; version=0.0.4"), "{page}");
-    let page = with_line(port, "bursar_session_spent{session=\"default\",currency=\"USD\"} 0.05").await;
+    with_line(port, "bursar_session_spent{session=\"default\",currency=\"USD\"} 0.05").await;
+    with_line(port, "bursar_payments_total{state=\"settled\"} 1").await;
+    let page = with_line(port, "bursar_unresolved 0").await;
     for line in [
         "bursar_purchase_seconds_count{outcome=\"paid\"} 1",
         "bursar_purchase_seconds_count{outcome=\"refused\"} 1",
         "bursar_claim_to_signature_seconds_count 1",
         "bursar_signature_to_report_seconds_count 1",
-        "bursar_unresolved 0",
+        "bursar_spent_total{currency=\"USD\"} 0.05",
     ] {
         assert!(page.lines().any(|one| one == line), "no `{line}`: {page}");
     }
@@ -140,7 +142,7 @@ async fn a_collector_on_this_machine_is_sent_counts_and_where_the_rules_say_so_t
     let checked = checked.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(checked.contains("go with the course of each purchase"), "{checked}");
     let begun = collector.next().await;
-    assert_eq!(begun.metric("bursar_locked").unwrap(), ["0"]);
+    assert_eq!(begun.metric("bursar_purchases_missed_total").unwrap(), ["0"]);
     for (path, outcome) in [("page?private=1", "paid"), ("free/text", "free")] {
         assert_eq!(fetched(&desk, &format!("{}/{path}", stall.origin())).await["outcome"], outcome);
     }
