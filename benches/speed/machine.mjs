@@ -23,10 +23,11 @@ export function facts() {
     cores: os.availableParallelism(),
     memory: Math.round(os.totalmem() / 2 ** 30),
     system: `${os.type()} ${os.release()}`,
-    disk: said("stat", "-f", "-c", "%T", "."),
+    disk: said("findmnt", "-no", "FSTYPE", "-T", "."),
     load: Math.round(os.loadavg()[0] * 100) / 100,
     commit: said("git", "rev-parse", "--short=12", "HEAD"),
-    changed: said("git", "status", "--porcelain", "--untracked-files=no") !== "",
+    // Documents are no part of what is measured, the page itself least of all.
+    changed: said("git", "status", "--porcelain", "--untracked-files=no", "--", ":!docs", ":!*.md") !== "",
   };
 }
 
