@@ -30,6 +30,7 @@ const PATH_BYTES: usize = 12;
 #[derive(Debug)]
 pub struct Console {
     listener: TcpListener,
+    port: u16,
     desk: Arc<Desk>,
     news: UnboundedReceiver<News>,
 }
@@ -71,16 +72,29 @@ impl Console {
         listener.set_nonblocking(true)?;
         let mut drawn = [0_u8; PATH_BYTES];
         getrandom::fill(&mut drawn).map_err(ConsoleFault::Randomness)?;
-        let host = listener.local_addr()?.to_string();
+        let address = listener.local_addr()?;
+        let host = address.to_string();
         let place = Place { origin: format!("http://{host}"), base: format!("/{}/", hex::encode(drawn)), host };
         let (teller, news) = unbounded_channel();
-        Ok(Self { listener, desk: Arc::new(Desk::new(profile, place, bounds, teller)), news })
+        Ok(Self { listener, port: address.port(), desk: Arc::new(Desk::new(profile, place, bounds, teller)), news })
     }
 
     /// The address to open. It lets nobody in.
     #[must_use]
     pub fn address(&self) -> String {
         format!("{}{}", self.desk.place.origin, self.desk.place.base)
+    }
+
+    /// The port on 127.0.0.1.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The path that everything is below: `/`, 24 hexadecimal digits, `/`.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.desk.place.base
     }
 
     /// Where codes come from.

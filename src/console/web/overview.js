@@ -1,7 +1,7 @@
 // The first view: what needs a person, budgets, limits, charts, and what is unresolved.
 
 import { bar, burnDown } from "./charts.js";
-import { by, countdown, h, keep, say, show } from "./dom.js";
+import { by, countdown, h, isDriven, keep, say, show } from "./dom.js";
 import { newest, unresolved } from "./lists.js";
 
 export function overview(state, thaw) {
@@ -16,7 +16,7 @@ export function overview(state, thaw) {
 function banners(state, thaw) {
   const all = [];
   if (state.latched !== null) all.push({ key: "latched", kind: "bad", text: `Payments are shut after a fault: ${state.latched}` });
-  if (state.frozen !== null) all.push({ key: "frozen", kind: "bad", text: `Frozen: ${state.frozen}`, thaw: true });
+  if (state.frozen !== null) all.push({ key: "frozen", kind: "bad", text: `Frozen: ${state.frozen}`, thaw: !isDriven });
   const waiting = state.approvals.filter((one) => one.is === "waiting").length;
   if (waiting > 0) all.push({ key: "waiting", kind: "odd", text: waiting === 1 ? "A purchase waits for your yes or no. " : `${waiting} purchases wait for your yes or no. `, link: true });
   else if (state.next !== null && state.frozen === null) all.push({ key: "next", kind: "odd", text: `Next: ${state.next}` });
