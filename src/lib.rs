@@ -7,6 +7,7 @@ pub mod console;
 pub mod flow;
 
 mod authorities;
+mod books;
 mod chain;
 mod clock;
 pub mod console_note;
@@ -14,6 +15,8 @@ pub mod content;
 mod facilitator;
 mod metrics;
 pub mod net;
+mod spelling;
+mod standing;
 mod terms_shown;
 pub mod wallet;
 mod webhook;

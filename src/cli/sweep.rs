@@ -12,9 +12,10 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{connect, table, terminal};
+use super::{table, terminal};
 use crate::facilitator;
 use crate::wire::transfer::Handed;
+use crate::spelling;
 
 mod paper;
 
@@ -193,7 +194,7 @@ fn told(profile: &Profile, signed: &SweepSigned, file: &Path) -> Result<(), Stop
     table::say(&format!("file     {}: any account with gas can submit its `transaction`", file.display()))?;
     table::say(&format!("until    {}; spending is frozen till then", table::time(sweep.valid_before)))?;
     let next = "`bursar reconcile` asks the chain how it ended, and `bursar thaw` lets the agent pay again after that";
-    table::say(&format!("next     {}", connect::advice(profile, next)))
+    table::say(&format!("next     {}", spelling::advice(profile, next)))
 }
 
 fn handed(answer: Result<Handed, String>) -> Result<Exit, Stop> {

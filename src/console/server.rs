@@ -6,6 +6,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bursar_vault::guarded::our_uid;
 use bursar_vault::profile::Profile;
@@ -13,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{sleep, timeout};
 
@@ -25,6 +26,8 @@ use crate::browser::neighbour;
 
 /// Random bytes in the console's path.
 const PATH_BYTES: usize = 12;
+/// How long nothing is accepted after the system gave no connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A console that listens.
 #[derive(Debug)]
@@ -110,22 +113,22 @@ impl Console {
     /// Where the port cannot be listened on any more.
     pub async fn serve(mut self, stop: impl Future<Output = ()>, mut told: impl FnMut(News)) -> io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let room = Arc::new(Semaphore::new(self.desk.bounds.connections));
+        let connections = self.desk.bounds.connections;
+        let (porch, room) = (Arc::new(Semaphore::new(connections)), Arc::new(Semaphore::new(connections)));
         let mut stop = pin!(stop);
         loop {
             tokio::select! {
                 () = stop.as_mut() => return Ok(()),
                 Some(news) = self.news.recv() => told(news),
-                accepted = listener.accept() => {
-                    let Ok((stream, theirs)) = accepted else { continue };
-                    // No seat: closed at once, before anything is read.
-                    let Ok(seat) = Arc::clone(&room).try_acquire_owned() else { continue };
-                    let desk = Arc::clone(&self.desk);
+                (place, stream, theirs) = arrival(&listener, &porch) => {
+                    let (desk, room) = (Arc::clone(&self.desk), Arc::clone(&room));
                     tokio::spawn(async move {
-                        if is_ours(&stream, theirs).await {
+                        let ours = is_ours(&stream, theirs).await;
+                        drop(place);
+                        // A seat is for our own user's programs. Without one it is closed at once, before anything is read.
+                        if ours && let Ok(_seat) = room.try_acquire_owned() {
                             converse(stream, desk).await;
                         }
-                        drop(seat);
                     });
                 }
             }
@@ -141,6 +144,25 @@ impl CodeDesk {
     /// Where the system gives no random bytes.
     pub fn issue(&self) -> Result<Code, ConsoleFault> {
         self.0.issue().map_err(ConsoleFault::Randomness)
+    }
+}
+
+/// The next connection, once there is room to look at whose it is.
+async fn arrival(
+    listener: &tokio::net::TcpListener,
+    porch: &Arc<Semaphore>,
+) -> (Option<OwnedSemaphorePermit>, TcpStream, SocketAddr) {
+    // It is never closed, so there is a place sooner or later.
+    let place = Arc::clone(porch).acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, theirs)) => return (place, stream, theirs),
+            Err(fault) => {
+                tracing::warn!(%fault, "cannot accept a connection");
+                // Out of descriptors, most likely: wait a moment, in which somebody leaves.
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
     }
 }
 

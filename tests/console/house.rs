@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{interval, timeout};
 use zeroize::Zeroizing;
 
+use crate::mute::MuteVault;
 use crate::raw::{Answer, Ask, PATIENCE};
 
 pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
@@ -47,6 +48,18 @@ impl House {
         let profile = Profile::locate_sandbox(&folder.path().join("home")).unwrap();
         profile.create().unwrap();
         Self::open(profile, folder, None, bounds)
+    }
+
+    /// A console over a vault that says nothing of how it stands.
+    pub(crate) fn with_a_vault_that_tells_nothing() -> (Self, MuteVault) {
+        let house = Self::empty(Bounds::usual());
+        let vault = MuteVault::open(&house.profile);
+        (house, vault)
+    }
+
+    /// The profile's folder, as a person types it.
+    pub(crate) fn home(&self) -> std::path::Display<'_> {
+        self.profile.home().display()
     }
 
     /// A console over a vault that runs.

@@ -6,7 +6,7 @@ use bursar_vault::profile::Profile;
 
 use super::line::Lines;
 use super::rivals::{of_plugin, of_server};
-use crate::cli::connect::shell_word;
+use crate::spelling::shell_word;
 use crate::cli::install::{Server, Survey, surveys};
 use crate::wallet;
 
