@@ -19,6 +19,8 @@ mod house;
 mod logins;
 #[path = "console/mute.rs"]
 mod mute;
+#[path = "console/past.rs"]
+mod past;
 #[path = "console/raw.rs"]
 mod raw;
 #[path = "console/room.rs"]

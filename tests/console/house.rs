@@ -62,6 +62,16 @@ impl House {
         self.profile.home().display()
     }
 
+    /// Another console over the vault of `house`.
+    pub(crate) fn beside(house: &Self) -> Self {
+        let folder = TempDir::with_prefix("bursar-console-").unwrap();
+        Self::open(house.profile.clone(), folder, None, Bounds::usual())
+    }
+
+    pub(crate) const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     /// A console over a vault that runs.
     pub(crate) async fn with_vault() -> Self {
         Self::with_vault_and(Bounds::usual()).await
@@ -140,6 +150,13 @@ impl House {
         }
     }
 
+    pub(crate) fn opens_a_budget(&self) {
+        let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
+        let (name, budget) = ("default".parse().unwrap(), "5.00 USD".parse().unwrap());
+        let ask = OperatorAsk::SessionNew { name, budget, minutes: 60, mandate: None, passphrase: passphrase() };
+        operator.ask(&ask).unwrap();
+    }
+
     pub(crate) fn freeze(&self) {
         let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
         operator.ask(&OperatorAsk::Freeze { reason: "a test".to_owned() }).unwrap();
@@ -170,6 +187,11 @@ schemes = ["exact"]
 networks = ["eip155:84532"]
 assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
 recipients = ["0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e"]
+
+[[limit]]
+scope = "all"
+window = "24h"
+max = "10.00 USD"
 
 [[host]]
 origin = "https://shop.console.test"
