@@ -139,3 +139,68 @@ pub(crate) const fn known_by(proof: Option<Proof>) -> &'static str {
         Some(Proof::ChainDenies) => "the seller says so, and the chain shows that it is false",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bursar_vault::protocol::{EndpointView, SharesView};
+
+    fn status() -> OperatorStatus {
+        let file = serde_json::json!({
+            "payer": null, "locked": false, "frozen": null, "latched": null, "sessions": [], "limits": [], "held": [],
+            "unresolved": [], "lost": [], "quarantined": [], "denied": [format!("p_{}", "1".repeat(32))], "sweeps": [],
+            "former": ["0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e"], "chains": [], "shares": null,
+            "approvals_waiting": 0, "secrets_missing": ["hook"], "rules_digest": "0".repeat(64), "rules_changed": true,
+            "now_s": 1, "next_step": "no budget is open: run `bursar session new`",
+        });
+        serde_json::from_value(file).unwrap()
+    }
+
+    fn profile() -> Profile {
+        Profile::locate_sandbox(std::path::Path::new("/play")).unwrap()
+    }
+
+    #[test]
+    fn every_command_names_the_profile_that_it_is_for() {
+        let mut said: Vec<String> = notes(&profile(), &status()).into_iter().map(|note| note.says).collect();
+        said.extend(next(&profile(), &status()));
+        for command in ["claim p_1", "reload`", "secret set hook`", "session new`"] {
+            let whole = format!("`bursar --sandbox /play {command}");
+            assert!(said.iter().any(|says| says.contains(&whole)), "`{whole}` is not in {said:#?}");
+        }
+        assert!(
+            !said.iter().any(|says| says.replace("`bursar --sandbox /play ", "").contains("`bursar ")),
+            "{said:#?}"
+        );
+    }
+
+    #[test]
+    fn what_is_silent_or_moving_or_was_there_before_is_said_and_what_is_well_is_not() {
+        let chain: ChainView = serde_json::from_value(serde_json::json!({
+            "chain": "eip155:84532", "endpoints": [], "agree": 1, "final_block": null, "asked_s": null, "trouble": null,
+            "unproved": 0, "balances": [],
+        }))
+        .unwrap();
+        let endpoint = |trouble: Option<&str>| EndpointView {
+            origin: "https://rpc.example".to_owned(),
+            trouble: trouble.map(str::to_owned),
+        };
+        let shares = |trouble| Some(SharesView { center: "db".to_owned(), parts: 1, trouble });
+        let well = OperatorStatus {
+            chains: vec![ChainView { endpoints: vec![endpoint(None)], ..chain.clone() }],
+            shares: shares(None),
+            ..status()
+        };
+        let marks = |status: &OperatorStatus| -> Vec<&str> {
+            notes(&profile(), status).into_iter().map(|note| note.mark).collect()
+        };
+        assert_eq!(marks(&well), ["DENIED", "rules", "secret", "before"]);
+        let silent = ChainView {
+            trouble: Some("nobody answers".to_owned()),
+            endpoints: vec![endpoint(Some("timed out"))],
+            ..chain
+        };
+        let ill = OperatorStatus { chains: vec![silent], shares: shares(Some("gone".to_owned())), ..status() };
+        assert_eq!(marks(&ill), ["DENIED", "rules", "secret", "chain", "chain", "SHARES", "before"]);
+    }
+}

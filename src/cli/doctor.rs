@@ -19,8 +19,8 @@ use serde::Serialize;
 use self::books::Books;
 use self::line::{Line, Lines, Verdict};
 use super::exit::{Exit, Stop};
-use super::table::{self, Paint};
 use super::install;
+use super::table::{self, Paint};
 use crate::clock;
 use crate::spelling;
 

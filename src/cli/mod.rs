@@ -55,8 +55,8 @@ use std::process::ExitCode;
 use bursar_vault::profile::Profile;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use exit::{Exit, Stop};
 use crate::spelling;
+use exit::{Exit, Stop};
 
 /// Lets an AI agent buy things over x402, and keeps it inside what you allowed.
 ///

@@ -8,8 +8,8 @@ use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::table::{self, Paint};
 use super::{chains_shown, session};
-use crate::standing::{self, Note, Weight};
 use crate::spelling;
+use crate::standing::{self, Note, Weight};
 
 /// The cells of a limit's bar.
 const BAR: u16 = 16;

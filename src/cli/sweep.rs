@@ -14,8 +14,8 @@ use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::{table, terminal};
 use crate::facilitator;
-use crate::wire::transfer::Handed;
 use crate::spelling;
+use crate::wire::transfer::Handed;
 
 mod paper;
 

@@ -242,9 +242,8 @@ impl Desk {
 
     /// What the vault says instead of doing it, with every command spelled for this profile.
     fn not_done(&self, not_done: NotDone) -> Response<Full<Bytes>> {
-        let told = |status, code: &str, message: &str| {
-            reply::told(status, code, &spelling::advice(&self.profile, message))
-        };
+        let told =
+            |status, code: &str, message: &str| reply::told(status, code, &spelling::advice(&self.profile, message));
         match not_done {
             NotDone::Refused { code, message } => told(StatusCode::CONFLICT, &code, &message),
             NotDone::Fault(message) => told(StatusCode::BAD_GATEWAY, "vault_away", &message),

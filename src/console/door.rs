@@ -155,7 +155,8 @@ pub(super) fn way(head: &Parts, place: &Place) -> Result<Way, Turned> {
     if head.method == Method::GET {
         let file = FILES.iter().find(|file| file.name == name);
         // By hand, or by a link from anywhere, only the page itself is opened; whatever it loads, it asks for.
-        let opened = file.is_some_and(|file| file.name.is_empty()) && (site == Some("none") || is_opening(&head.headers));
+        let opened =
+            file.is_some_and(|file| file.name.is_empty()) && (site == Some("none") || is_opening(&head.headers));
         return match (file, site) {
             (Some(file), None | Some("same-origin")) => Ok(Way::File(file)),
             (Some(file), Some(_)) if opened => Ok(Way::File(file)),

@@ -70,13 +70,7 @@ pub(super) fn state(profile: &Profile, past: &mut Past, checker: &Checker) -> Re
     Ok(whole(profile, &status, &approvals, past, checker.now()))
 }
 
-fn whole(
-    profile: &Profile,
-    status: &OperatorStatus,
-    approvals: &[ApprovalView],
-    past: &Past,
-    check: Check,
-) -> State {
+fn whole(profile: &Profile, status: &OperatorStatus, approvals: &[ApprovalView], past: &Past, check: Check) -> State {
     let payments: Vec<&PastPayment> = past.payments.iter().collect();
     let charts = charts(status, past, &payments);
     State {

@@ -74,7 +74,11 @@ async fn another_place_can_do_nothing_even_with_every_secret_of_a_login() {
     }
     // A link from anywhere opens the page, which is nobody's secret, and nothing else; a frame and a script's request do not.
     let link = |name: &str| {
-        house.get(name).but("sec-fetch-site", "cross-site").with("sec-fetch-mode", "navigate").with("sec-fetch-dest", "document")
+        house
+            .get(name)
+            .but("sec-fetch-site", "cross-site")
+            .with("sec-fetch-mode", "navigate")
+            .with("sec-fetch-dest", "document")
     };
     assert_eq!(house.send(&link("")).await.status, 200);
     assert_eq!(house.send(&link("").but("sec-fetch-site", "same-site")).await.status, 200);
@@ -87,7 +91,11 @@ async fn another_place_can_do_nothing_even_with_every_secret_of_a_login() {
         link("").but("sec-fetch-mode", "cors"),
         link("").with("sec-fetch-dest", "document"),
         link("").with("origin", "http://evil.example"),
-        freeze.clone().but("sec-fetch-site", "cross-site").with("sec-fetch-mode", "navigate").with("sec-fetch-dest", "document"),
+        freeze
+            .clone()
+            .but("sec-fetch-site", "cross-site")
+            .with("sec-fetch-mode", "navigate")
+            .with("sec-fetch-dest", "document"),
     ] {
         house.send(&ask).await.is(403, "foreign_page");
     }

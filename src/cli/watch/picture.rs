@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{ApprovalState, LogEntry, SessionView};
 
+use crate::cli::approval;
 use crate::cli::feed::Seen;
 use crate::cli::status::{self, Part};
 use crate::cli::table::{self, Paint};
-use crate::cli::approval;
 use crate::spelling;
 
 /// The most events that are kept for the screen.

@@ -1,8 +1,6 @@
 //! The rows of the page: budgets, limits, purchases that wait, payments and events.
 
-use bursar_vault::protocol::{
-    ApprovalState, ApprovalView, LimitView, LogEntry, Outstanding, PastPayment, SessionView,
-};
+use bursar_vault::protocol::{ApprovalState, ApprovalView, LimitView, LogEntry, Outstanding, PastPayment, SessionView};
 use serde::Serialize;
 
 use crate::console::burn::permille;

@@ -77,8 +77,7 @@ impl AgentConversation {
     fn is_waiting(&self, approval: &ApprovalId) -> Result<bool, Trouble> {
         let (own, now_s) = (self.session.clone().unwrap_or_default(), self.vault.ledger.time().now_s);
         let found = self.vault.ledger.approval(approval)?;
-        Ok(found.is_some_and(|view| {
-            view.session == own && view.state == ApprovalState::Waiting && now_s < view.expires_s
-        }))
+        Ok(found
+            .is_some_and(|view| view.session == own && view.state == ApprovalState::Waiting && now_s < view.expires_s))
     }
 }

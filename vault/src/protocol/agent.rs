@@ -4,8 +4,8 @@ use super::glue::GlueRefusal;
 use super::secret::Released;
 use crate::blank::Blank;
 use bursar_policy::{
-    Address, Amount, ApprovalId, Authorization, ChainId, Digest, Domain, Errand, Handle, Mandate, Money, PageOpening, PaymentId,
-    QuoteId, Quoted, Refusal, Scope, SessionName, Setting, Site, Terms, Version, Window,
+    Address, Amount, ApprovalId, Authorization, ChainId, Digest, Domain, Errand, Handle, Mandate, Money, PageOpening,
+    PaymentId, QuoteId, Quoted, Refusal, Scope, SessionName, Setting, Site, Terms, Version, Window,
 };
 use serde::{Deserialize, Serialize};
 

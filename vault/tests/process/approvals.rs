@@ -141,7 +141,8 @@ fn whoever_waits_for_a_persons_word_is_told_when_it_was_said_and_not_what_it_was
     assert!(!waits(&agent, &ApprovalId::from_random([9; 16])), "nobody was asked");
     // Another session's question is none of this one's business.
     let id = asked(&agent, &odd("c"));
-    let (other, _) = bursar_vault::client::AgentClient::connect(&sandbox.profile, Some("other".parse().unwrap())).unwrap();
+    let (other, _) =
+        bursar_vault::client::AgentClient::connect(&sandbox.profile, Some("other".parse().unwrap())).unwrap();
     let told = other.ask(&AgentAsk::Waits { approval: id }).unwrap();
     assert!(matches!(told, AgentReply::Waits(false)), "{told:?}");
 }
