@@ -25,23 +25,27 @@ export function chart(outcome) {
   <text class="sum${inside + outside === 0n ? " none" : ""}" x="${LEFT + first + second + 8}" y="${y + BAR - 4}">${words}</text>`;
   });
   const height = TOP + rows.length * ROW + 16;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="Dollars lost by each buyer">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="t">
+  <title id="t">Dollars lost by each buyer</title>
   <style>
+    .ground { fill: #ffffff; }
     text { font: 13px system-ui, sans-serif; fill: #24292f; }
-    .title { font-weight: 600; font-size: 15px; }
+    .head { font-weight: 600; font-size: 15px; }
     .sum { font-variant-numeric: tabular-nums; }
     .none { fill: #1a7f37; font-weight: 600; }
     .inside { fill: #cf222e; }
     .outside { fill: #8c959f; }
     line { stroke: #8c959f; stroke-width: 1; }
     @media (prefers-color-scheme: dark) {
+      .ground { fill: #14181d; }
       text { fill: #e6edf3; }
       .none { fill: #3fb950; }
       .inside { fill: #f85149; }
       .outside { fill: #6e7681; }
     }
   </style>
-  <text class="title" x="12" y="26">Dollars lost to the same hostile sellers</text>
+  <rect class="ground" width="${WIDTH}" height="${height}" rx="8"/>
+  <text class="head" x="12" y="26">Dollars lost to the same hostile sellers</text>
   <rect class="inside" x="12" y="42" width="12" height="12"/><text x="30" y="53">inside what the buyer promises</text>
   <rect class="outside" x="250" y="42" width="12" height="12"/><text x="268" y="53">outside of it</text>
   <line x1="${LEFT}" y1="${TOP - 6}" x2="${LEFT}" y2="${height - 12}"/>${bars.join("")}

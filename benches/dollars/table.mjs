@@ -83,7 +83,7 @@ export function page(outcome) {
     "",
     `Dollars; each attack is played once against a wallet with ten dollars of each of two tokens. Written on ${new Date().toISOString().slice(0, 10)} by`,
     "`node benches/dollars/run.mjs --bursar target/debug/bursar --write`, or put together with `--from`.",
-    "How much an attack takes is a choice of this bench: read the zeros, not the sums. [benches/dollars](../benches/dollars/README.md) says how it is played and how to add an attack or a buyer.",
+    "How much an attack takes is a choice of this bench: read the zeros, not the sums. The repository's `benches/dollars/README.md` says how it is played and how to add an attack or a buyer.",
     "",
     "## What counts as lost",
     "",

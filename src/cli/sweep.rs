@@ -59,18 +59,18 @@ impl Sweep {
         let operator = Operator::connect_or_start(profile)?;
         let rules = rules(profile, &operator)?;
         let asset = self.asset(&rules)?;
-        let account = self.account(&operator)?;
+        let (account, pays) = self.account(&operator)?;
         let OperatorReply::SweepPlan(plan) = operator.ask(&OperatorAsk::SweepPlan { account, asset: asset.id })? else {
             return Err(out_of_turn());
         };
         let ask = match &self.to {
-            Some(to) => self.order(profile, asset, &plan, to)?,
+            Some(to) => self.order(profile, asset, &plan, to, pays)?,
             None => again(profile, &plan)?,
         };
         let OperatorReply::Swept(signed) = operator.ask(&ask)? else { return Err(out_of_turn()) };
         let paper = paper::Paper::of(&signed).ok_or_else(out_of_turn)?;
         let file = paper.write(self.out.as_deref())?;
-        told(profile, &signed, &file)?;
+        told(profile, &signed, &file, pays)?;
         match facilitator {
             None => Ok(Exit::Done),
             Some(site) => {
@@ -95,17 +95,24 @@ impl Sweep {
         }
     }
 
-    /// The account that is meant.
-    fn account(&self, operator: &Operator) -> Result<Address, Stop> {
-        if let Some(from) = &self.from {
-            return from.parse().map_err(|fault| Stop::usage(format!("`--from`: {fault}")));
-        }
+    /// The account that is meant, and whether it is the one that pays.
+    fn account(&self, operator: &Operator) -> Result<(Address, bool), Stop> {
         let OperatorReply::Status(status) = operator.ask(&OperatorAsk::Status)? else { return Err(out_of_turn()) };
-        status.payer.ok_or_else(|| Stop::not_ready("there is no key yet; run `bursar init`"))
+        let payer = status.payer.ok_or_else(|| Stop::not_ready("there is no key yet; run `bursar init`"))?;
+        let Some(from) = &self.from else { return Ok((payer, true)) };
+        let from: Address = from.parse().map_err(|fault| Stop::usage(format!("`--from`: {fault}")))?;
+        Ok((from, from == payer))
     }
 
-    /// Shows what would be moved, and has it typed back.
-    fn order(&self, profile: &Profile, asset: &Asset, plan: &SweepPlan, to: &str) -> Result<OperatorAsk, Stop> {
+    /// Shows what would be moved, and has it typed back. Where the account pays, spending will be frozen.
+    fn order(
+        &self,
+        profile: &Profile,
+        asset: &Asset,
+        plan: &SweepPlan,
+        to: &str,
+        pays: bool,
+    ) -> Result<OperatorAsk, Stop> {
         if let Some(live) = &plan.live {
             let told = format!(
                 "the sweep `{}` of {} to `{}` is live already; `bursar sweep --again` writes the same one out again",
@@ -136,7 +143,8 @@ impl Sweep {
             let agrees = |typed: &str| typed.parse() == Ok(destination);
             terminal::typed_back_as("Type the address again:", agrees, profile.setting())?;
         }
-        let question = format!("Type the amount ({money}) to move it there, and to freeze spending:");
+        let freezes = if pays { ", and to freeze spending" } else { "" };
+        let question = format!("Type the amount ({money}) to move it there{freezes}:");
         terminal::typed_back_as(&question, |typed| typed.parse() == Ok(money), profile.setting())?;
         let passphrase = Passphrase::new(terminal::secret("Operator passphrase", profile.setting())?);
         let (account, asset, minutes) = (plan.account, asset.id, self.minutes);
@@ -187,13 +195,21 @@ fn told_units(units: u128, asset: &Asset) -> String {
     money.unwrap_or(Money::zero(asset.currency)).to_string()
 }
 
-fn told(profile: &Profile, signed: &SweepSigned, file: &Path) -> Result<(), Stop> {
+fn told(profile: &Profile, signed: &SweepSigned, file: &Path, pays: bool) -> Result<(), Stop> {
     let sweep = &signed.sweep;
     table::say(&format!("sweep    {}", sweep.id))?;
     table::say(&format!("moves    {} to {}", sweep.money, sweep.to))?;
     table::say(&format!("file     {}: any account with gas can submit its `transaction`", file.display()))?;
-    table::say(&format!("until    {}; spending is frozen till then", table::time(sweep.valid_before)))?;
-    let next = "`bursar reconcile` asks the chain how it ended, and `bursar thaw` lets the agent pay again after that";
+    let until = table::time(sweep.valid_before);
+    let (frozen, next) = if pays {
+        (
+            "; spending is frozen",
+            "`bursar reconcile` asks the chain how it ended, and `bursar thaw` lets the agent pay again after that",
+        )
+    } else {
+        ("", "`bursar reconcile` asks the chain how it ended")
+    };
+    table::say(&format!("until    {until}{frozen}"))?;
     table::say(&format!("next     {}", spelling::advice(profile, next)))
 }
 

@@ -111,4 +111,12 @@ async fn another_key_is_made_shown_and_told_everywhere_and_the_log_holds() {
     assert_eq!(status(&desk).await["payer"], after.as_str());
     let page = desk.run(&["doctor"]).await;
     assert!(page.out.contains("ledger"), "{page:?}");
+
+    // What is left on the old account is moved by its key, and nothing waits for that.
+    let left = desk.home.with_file_name("left.json");
+    let words = ["sweep", "--from", &before, "--to", &after, "--amount", "2 USD", "--out", left.to_str().unwrap()];
+    let shown = desk.typing(&words, PASSPHRASE).await.done();
+    assert!(shown.contains(&after) && !shown.contains("frozen") && !shown.contains("thaw"), "{shown}");
+    assert_eq!(paper(&left)["from"].as_str().map(str::to_lowercase), Some(before.to_lowercase()));
+    assert!(status(&desk).await["frozen"].is_null());
 }

@@ -286,6 +286,7 @@ pages! {
     the_page_of_approvals_runs_as_it_is_written "approvals"
     the_cookbook_runs_as_it_is_written "cookbook"
     the_questions_run_as_they_are_written "faq"
+    the_page_of_keys_runs_as_it_is_written "keys"
     the_page_of_the_ledger_runs_as_it_is_written "ledger"
     the_page_of_refusals_runs_as_it_is_written "refusals"
     the_page_of_the_rules_runs_as_it_is_written "rules"

@@ -3,7 +3,7 @@
 use crate::page::Page;
 
 /// Page, how the block begins, and why it cannot run here.
-const UNRUN: [(&str, &str, &str); 17] = [
+const UNRUN: [(&str, &str, &str); 20] = [
     ("docs/browser.md", "bursar browser ", "it opens a window and stays; tests/browser starts it with a real Chromium"),
     (
         "docs/browser.md",
@@ -29,6 +29,8 @@ const UNRUN: [(&str, &str, &str); 17] = [
     ("docs/hardened.md", "setpriv ", "as another user of the machine; tests/machine does it"),
     ("docs/hardened.md", "systemctl enable", "it needs systemd as the machine's first process"),
     ("docs/hardened.md", "install -d -m 0700", "as root, with systemd's credentials"),
+    ("docs/keys.md", "bursar sweep --from", "it names accounts of the reader's; tests/cli/keys.rs moves such money"),
+    ("docs/metrics.md", "bursar reload", "it serves numbers until it is stopped; tests/cli/metrics.rs reads them"),
     (
         "docs/postgres.md",
         "createuser ",
@@ -38,6 +40,7 @@ const UNRUN: [(&str, &str, &str); 17] = [
     ("docs/releases.md", "cargo install", "it compiles everything in release mode"),
     ("docs/releases.md", "VERSION=", "it needs files of a release that is fetched by hand"),
     ("docs/releases.md", "packaging/release/build", "it builds a release with another C compiler"),
+    ("docs/routes.md", "bursar watch ", "it goes on until it is stopped; tests/cli/watch.rs watches"),
     ("docs/shares.md", "bursar ledger migrate --shares", "it needs a PostgreSQL server; tests/cli/shares.rs runs it"),
     ("docs/start.md", "cargo install", "it compiles everything in release mode"),
     (

@@ -5,7 +5,7 @@
 
 use std::ops::Deref;
 
-pub(super) use self::value::{Bind, Cell, Row, Value, bound};
+pub(super) use self::value::{Bind, Cell, Places, Row, Value, bound};
 use super::fault::LedgerFault;
 use super::postgres::{Seen, Session, Tenure};
 

@@ -4,6 +4,8 @@
 //! has, for every spent payment in order of time, the sum so far, so that a window is the sum now less the sum at its
 //! beginning, wherever that is. What is pending is never part of that subtraction: it counts in every window at any age.
 
+use std::collections::BTreeMap;
+
 use bursar_policy::errand::SessionId;
 use bursar_policy::limit::PaymentFacts;
 use bursar_policy::money::{Currency, Money};
@@ -11,7 +13,7 @@ use bursar_policy::money::{Currency, Money};
 use super::fault::LedgerFault;
 use super::number::{from_sql, narrow, to_sql, wide};
 use super::returned;
-use super::store::{Store, bound};
+use super::store::{Bind as _, Places, Row, Store, Value, bound};
 
 /// What a key adds up to within a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,12 +41,15 @@ pub(super) const TALLY: &str =
 pub(super) const SPENT_BEFORE: &str =
     "SELECT total, seq FROM spent WHERE key = ?1 AND at_s <= ?2 ORDER BY at_s DESC, seq DESC LIMIT 1";
 
-const WRITE: &str = "INSERT INTO tally (key, pending, pending_count, spent, spent_count, spent_last_s)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-     ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, pending_count = excluded.pending_count,
-         spent = excluded.spent, spent_count = excluded.spent_count, spent_last_s = excluded.spent_last_s";
+const TALLIES: &str = "SELECT key, pending, pending_count, spent, spent_count, spent_last_s FROM tally WHERE key IN ";
 
-const SPEND: &str = "INSERT INTO spent (key, seq, at_s, payment, total) VALUES (?1, ?2, ?3, ?4, ?5)";
+const WRITE: &str = "INSERT INTO tally (key, pending, pending_count, spent, spent_count, spent_last_s) VALUES ";
+
+const OR_CHANGE: &str =
+    " ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, pending_count = excluded.pending_count,
+     spent = excluded.spent, spent_count = excluded.spent_count, spent_last_s = excluded.spent_last_s";
+
+const SPEND: &str = "INSERT INTO spent (key, seq, at_s, payment, total) VALUES ";
 
 /// What `key` adds up to: everything pending, and what was spent from the second `since_s` on, or ever, less what of
 /// that is proved not to have moved. What was spent in a future that a mistaken clock made up counts.
@@ -71,53 +76,55 @@ pub(super) fn without(used: Used, key: &str, own: Option<&PaymentFacts>) -> Resu
 
 /// Counts one more pending payment under every key of `facts`.
 pub(super) fn set_aside(conn: &Store, facts: &PaymentFacts) -> Result<(), LedgerFault> {
-    each(conn, facts, |tally, one| Ok(Tally { pending: plus(tally.pending, one)?, ..tally }))
+    each(conn, facts, |tally, one| Ok(Tally { pending: plus(tally.pending, one)?, ..tally })).map(drop)
 }
 
 /// Takes a pending payment that provably did not move out of every total.
 pub(super) fn release(conn: &Store, facts: &PaymentFacts) -> Result<(), LedgerFault> {
-    each(conn, facts, |tally, one| Ok(Tally { pending: less(tally.pending, one)?, ..tally }))
+    each(conn, facts, |tally, one| Ok(Tally { pending: less(tally.pending, one)?, ..tally })).map(drop)
 }
 
 /// Moves a pending payment to what was spent, at `at_s` or at the last such entry's time if that is later.
 pub(super) fn spend(conn: &Store, facts: &PaymentFacts, at_s: u64, payment: &str) -> Result<(), LedgerFault> {
-    for key in facts.keys() {
-        let key = key.as_str();
-        let (tally, one) = (read(conn, key)?, one(key, facts));
+    let after = each(conn, facts, |tally, one| {
         let spent = plus(tally.spent, one)?;
-        let spent_last_s = at_s.max(tally.spent_last_s);
-        write(conn, key, &Tally { pending: less(tally.pending, one)?, spent, spent_last_s })?;
-        let (seq, at_s) = (to_sql(spent.count)?, to_sql(spent_last_s)?);
-        conn.execute(SPEND, bound![key, seq, at_s, payment, wide(spent.atto)])?;
+        Ok(Tally { pending: less(tally.pending, one)?, spent, spent_last_s: at_s.max(tally.spent_last_s) })
+    })?;
+    let totals: Vec<String> = after.iter().map(|(_, tally)| wide(tally.spent.atto)).collect();
+    let mut bound = Vec::new();
+    for ((key, tally), total) in after.iter().zip(&totals) {
+        let (seq, at_s) = (to_sql(tally.spent.count)?, to_sql(tally.spent_last_s)?);
+        bound.extend([key.value(), Value::Number(seq), Value::Number(at_s), payment.value(), total.value()]);
     }
+    conn.execute(&format!("{SPEND}{}", Places::rows(after.len(), 5)), &bound)?;
     Ok(())
 }
 
 /// Counts one more under a key that counts only.
 pub(super) fn one_more(conn: &Store, key: &str) -> Result<(), LedgerFault> {
     let tally = read(conn, key)?;
-    write(conn, key, &Tally { pending: plus(tally.pending, ONE)?, ..tally })
+    write(conn, &[(key, Tally { pending: plus(tally.pending, ONE)?, ..tally })])
 }
 
 /// Counts one less under a key that counts only.
 pub(super) fn one_less(conn: &Store, key: &str) -> Result<(), LedgerFault> {
     let tally = read(conn, key)?;
-    write(conn, key, &Tally { pending: less(tally.pending, ONE)?, ..tally })
+    write(conn, &[(key, Tally { pending: less(tally.pending, ONE)?, ..tally })])
 }
 
 /// The sums of `key`; nothing for a key that was never used.
 pub(super) fn read(conn: &Store, key: &str) -> Result<Tally, LedgerFault> {
-    let found = conn.first(TALLY, bound![key], |row| {
-        Ok((row.get::<String>(0)?, row.get::<i64>(1)?, row.get::<String>(2)?, row.get::<i64>(3)?, row.get::<i64>(4)?))
-    })?;
-    let Some((pending, pending_count, spent, spent_count, last)) = found else {
-        return Ok(Tally::default());
+    Ok(conn.first(TALLY, bound![key], |row| sums(row, 0))?.unwrap_or_default())
+}
+
+/// The sums in five columns of `row` from `at` on.
+fn sums(row: &Row<'_>, at: usize) -> Result<Tally, LedgerFault> {
+    let column = |offset: usize| at.saturating_add(offset);
+    let used = |atto, count| -> Result<Used, LedgerFault> {
+        let atto = narrow(&row.get::<String>(column(atto))?)?;
+        Ok(Used { atto, count: from_sql(row.get(column(count))?)? })
     };
-    Ok(Tally {
-        pending: Used { atto: narrow(&pending)?, count: from_sql(pending_count)? },
-        spent: Used { atto: narrow(&spent)?, count: from_sql(spent_count)? },
-        spent_last_s: from_sql(last)?,
-    })
+    Ok(Tally { pending: used(0, 1)?, spent: used(2, 3)?, spent_last_s: from_sql(row.get(column(4))?)? })
 }
 
 /// What one payment with `facts` adds under `key`: a key over all currencies counts, and adds no money.
@@ -150,30 +157,39 @@ fn spent_by(conn: &Store, key: &str, until_s: u64) -> Result<Used, LedgerFault> 
     }
 }
 
-fn each<F>(conn: &Store, facts: &PaymentFacts, change: F) -> Result<(), LedgerFault>
+/// Changes the sums of every key of `facts`, read and written in one statement each: on a server each is a journey. What
+/// they are now.
+fn each<F>(conn: &Store, facts: &PaymentFacts, change: F) -> Result<Vec<(String, Tally)>, LedgerFault>
 where
     F: Fn(Tally, Used) -> Result<Tally, LedgerFault>,
 {
-    for key in facts.keys() {
-        let key = key.as_str();
-        let after = change(read(conn, key)?, one(key, facts))?;
-        write(conn, key, &after)?;
+    let keys = facts.keys();
+    let bound: Vec<Value<'_>> = keys.iter().map(|key| key.as_str().value()).collect();
+    let mut found = BTreeMap::new();
+    conn.each(&format!("{TALLIES}{}", Places::rows(1, keys.len())), &bound, |row| {
+        found.insert(row.get::<String>(0)?, sums(row, 1)?);
+        Ok(())
+    })?;
+    let mut after = Vec::with_capacity(keys.len());
+    for key in &keys {
+        let before = found.get(key.as_str()).copied().unwrap_or_default();
+        after.push((key.as_str().to_owned(), change(before, one(key.as_str(), facts))?));
     }
-    Ok(())
+    write(conn, &after)?;
+    Ok(after)
 }
 
-fn write(conn: &Store, key: &str, tally: &Tally) -> Result<(), LedgerFault> {
-    conn.execute(
-        WRITE,
-        bound![
-            key,
-            wide(tally.pending.atto),
-            to_sql(tally.pending.count)?,
-            wide(tally.spent.atto),
-            to_sql(tally.spent.count)?,
-            to_sql(tally.spent_last_s)?,
-        ],
-    )?;
+fn write<K: AsRef<str>>(conn: &Store, tallies: &[(K, Tally)]) -> Result<(), LedgerFault> {
+    let sums: Vec<[String; 2]> =
+        tallies.iter().map(|(_, tally)| [wide(tally.pending.atto), wide(tally.spent.atto)]).collect();
+    let mut bound = Vec::new();
+    for ((key, tally), [pending, spent]) in tallies.iter().zip(&sums) {
+        let [pending_count, spent_count] = [to_sql(tally.pending.count)?, to_sql(tally.spent.count)?];
+        let last_s = to_sql(tally.spent_last_s)?;
+        bound.extend([key.as_ref().value(), pending.value(), Value::Number(pending_count)]);
+        bound.extend([spent.value(), Value::Number(spent_count), Value::Number(last_s)]);
+    }
+    conn.execute(&format!("{WRITE}{}{OR_CHANGE}", Places::rows(tallies.len(), 6)), &bound)?;
     Ok(())
 }
 

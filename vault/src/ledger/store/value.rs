@@ -1,5 +1,7 @@
 //! Values on their way into a statement, and out of a row. Must never turn one kind into another.
 
+use std::fmt;
+
 use crate::ledger::fault::LedgerFault;
 
 /// A value that is bound to a statement. There are no other kinds in the ledger.
@@ -73,6 +75,34 @@ macro_rules! bound {
 }
 
 pub(in crate::ledger) use bound;
+
+/// The places of a statement for several rows of so many values: `(?1, ?2), (?3, ?4)`.
+pub(in crate::ledger) struct Places {
+    rows: usize,
+    width: usize,
+}
+
+impl Places {
+    /// For `rows` rows of `width` values.
+    pub(in crate::ledger) const fn rows(rows: usize, width: usize) -> Self {
+        Self { rows, width }
+    }
+}
+
+impl fmt::Display for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut place = 0_usize;
+        for row in 0..self.rows {
+            f.write_str(if row == 0 { "(" } else { ", (" })?;
+            for column in 0..self.width {
+                place = place.saturating_add(1);
+                write!(f, "{}?{place}", if column == 0 { "" } else { ", " })?;
+            }
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
 
 /// A value as a row has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,5 +205,16 @@ impl<T: Column> Column for Option<T> {
             Cell::Null => Some(None),
             some => T::of(some).map(Some),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_numbered_through_all_rows() {
+        assert_eq!(Places::rows(1, 3).to_string(), "(?1, ?2, ?3)");
+        assert_eq!(Places::rows(3, 2).to_string(), "(?1, ?2), (?3, ?4), (?5, ?6)");
     }
 }
