@@ -15,6 +15,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::call::Told;
 use crate::flights::Wanted;
@@ -71,18 +72,17 @@ impl Page {
         context: &RequestContext<RoleServer>,
         wanted: &Wanted,
     ) -> Waited {
-        let approval = self.approval.clone();
+        let (approval, shown) = (self.approval.clone(), Instant::now());
         let answered = context.peer.create_elicitation_with_timeout(self.request(), Some(SHOWN_WITHIN));
         let over = async {
             match answered.await {
-                Ok(answer) if answer.action == ElicitationAction::Accept => payments.decided(&approval).await,
-                Ok(_declined) => {}
+                Ok(answer) if answer.action == ElicitationAction::Accept => decided(payments, &approval, shown).await,
+                Ok(_declined) => Waited::ToAnEnd,
                 // It may not have understood: nothing is known that was not known before.
-                Err(_unanswered) => return Waited::InVain,
+                Err(_unanswered) => Waited::InVain,
             }
-            Waited::ToAnEnd
         };
-        waited(over, wanted).await
+        while_wanted(over, wanted).await
     }
 
     /// Waits for the person where `answers`, which came with a call of a client without a handshake, say that they open the page.
@@ -97,11 +97,7 @@ impl Page {
             // It was looked at after the answer already.
             return Waited::InVain;
         }
-        let over = async {
-            payments.decided(&self.approval).await;
-            Waited::ToAnEnd
-        };
-        waited(over, wanted).await
+        while_wanted(decided(payments, &self.approval, Instant::now()), wanted).await
     }
 }
 
@@ -112,11 +108,20 @@ pub(crate) enum Waited {
     InVain,
 }
 
-/// Waits for `over`, as long as anybody waits for the call, and not for ever.
-async fn waited(over: impl Future<Output = Waited>, wanted: &Wanted) -> Waited {
+/// Waits until the person has decided, as long as is left of the time since the page was shown.
+async fn decided<P: Payments>(payments: &P, approval: &str, shown: Instant) -> Waited {
+    let left = SHOWN_WITHIN.saturating_sub(shown.elapsed());
+    match tokio::time::timeout(left, payments.decided(approval)).await {
+        Ok(()) => Waited::ToAnEnd,
+        Err(_late) => Waited::InVain,
+    }
+}
+
+/// Waits for `over` as long as anybody waits for the call.
+async fn while_wanted(over: impl Future<Output = Waited>, wanted: &Wanted) -> Waited {
     tokio::select! {
         biased;
-        over = tokio::time::timeout(SHOWN_WITHIN, over) => over.unwrap_or(Waited::InVain),
+        over = over => over,
         () = unwanted(wanted) => Waited::InVain,
     }
 }
