@@ -7,6 +7,7 @@ pub mod console;
 pub mod flow;
 
 mod authorities;
+mod books;
 mod chain;
 mod clock;
 pub mod console_note;
@@ -16,6 +17,8 @@ mod facilitator;
 mod metrics;
 pub mod net;
 mod pace;
+mod spelling;
+mod standing;
 mod terms_shown;
 pub mod wallet;
 mod webhook;

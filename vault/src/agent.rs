@@ -7,14 +7,12 @@ use crate::ledger::{Ask, Claim, ClaimGuard, Counted, LedgerFault, Price, Reserva
 use crate::passage::Stopwatch;
 use crate::protocol::{
     AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, LegName, PROTOCOL, Released, ReleasedHeader, Report,
-    Sought, Status, Wanted, Welcome,
+    Sought, Wanted, Welcome,
 };
 use crate::rules_file::RulesFile;
 use crate::server::{Conversation, Peer, Then};
 use crate::signing::Unsigned;
-use crate::status::{Needs, next_step};
 use crate::vault::Vault;
-use bursar_policy::rules::MandateNeed;
 use bursar_policy::{
     Address, ApprovalId, Digest, Errand, HostRule, PaymentId, QuoteId, Refusal, SecretName, SessionId, SessionName,
     Terms,
@@ -24,6 +22,7 @@ use std::time::{Duration, Instant};
 
 mod attach;
 mod hold;
+mod standing;
 mod timed;
 
 /// How long one look at an identical purchase in flight lasts before the asker is checked to be still there.
@@ -304,46 +303,6 @@ impl AgentConversation {
         Ok(self.vault.ledger.session_named(name)?.map(|session| session.id))
     }
 
-    fn status(&self) -> Result<AgentReply, Trouble> {
-        let session = self.known_session()?;
-        let rules = self.vault.rules();
-        let overview = self.vault.ledger.overview(session.as_ref(), &rules.rules)?;
-        let locked = self.vault.wallet.is_locked();
-        // Without a session of its own an agent sees nobody else's payments and questions.
-        let (unresolved, approvals_waiting) = match session {
-            Some(_) => {
-                let unresolved = overview.unresolved.into_iter().map(|open| open.receipt).collect();
-                (unresolved, overview.approvals_waiting)
-            }
-            None => (Vec::new(), 0),
-        };
-        let mandated = rules.rules.mandate() == MandateNeed::Required;
-        let closed = rules.rules.opening().filter(|opening| !opening.is_open(overview.now_s));
-        Ok(AgentReply::Status(Box::new(Status {
-            outside_hours: closed.map(ToString::to_string),
-            mandate_missing: mandated && overview.session.as_ref().is_some_and(|session| session.mandate.is_none()),
-            next_step: next_step(&Needs {
-                sweep: false,
-                latched: overview.latched.is_some(),
-                frozen: overview.frozen.is_some(),
-                locked,
-                session: overview.session.as_ref(),
-                mandated,
-                now_s: overview.now_s,
-                approvals_waiting,
-            }),
-            approvals_waiting,
-            session: overview.session,
-            limits: overview.limits,
-            held: overview.held,
-            unresolved,
-            frozen: overview.frozen.is_some(),
-            latched: overview.latched.is_some(),
-            locked,
-            payer: Some(self.vault.wallet.address()),
-        })))
-    }
-
     /// The session named in the hello, open or over: an earlier result may still be asked for.
     fn session_for(&self, errand: &Errand) -> Result<SessionId, Trouble> {
         match self.known_session()? {
@@ -385,6 +344,7 @@ impl Conversation for AgentConversation {
             AgentAsk::Decline { errand, sought, refusals } => self.decline(&errand, &sought, &refusals),
             AgentAsk::Recall(wanted) => self.recall(wanted),
             AgentAsk::Status => self.status(),
+            AgentAsk::Waits { approval } => self.waits(&approval),
         };
         self.answered(step, &answered, now);
         let then = if self.session.is_some() { Then::GoOn } else { Then::Close };

@@ -340,6 +340,12 @@ impl OperatorConversation {
         Ok(OperatorReply::Payments(fitting(found.into_iter()).collect()))
     }
 
+    /// The same backwards.
+    fn newest_payments(&self, limit: u32, before: Option<&PaymentId>) -> Result<OperatorReply, Trouble> {
+        let found = self.vault.ledger.newest_payments(limit, before)?;
+        Ok(OperatorReply::Payments(fitting(found.into_iter()).collect()))
+    }
+
     fn payment(&self, id: &PaymentId) -> Result<OperatorReply, Trouble> {
         let mut detail = self.vault.ledger.payment(id)?;
         detail.events = newest(detail.events);
@@ -376,6 +382,7 @@ impl OperatorConversation {
             OperatorAsk::Next { after } => self.next(after),
             OperatorAsk::Payment { id } => self.payment(&id),
             OperatorAsk::Payments { limit, after } => self.payments(limit, after.as_ref()),
+            OperatorAsk::NewestPayments { limit, before } => self.newest_payments(limit, before.as_ref()),
             OperatorAsk::Against { session, errand, asked } => {
                 let rules = self.vault.rules();
                 Ok(OperatorReply::Against(self.vault.ledger.against(session, *errand, asked, &rules.rules)?))

@@ -91,6 +91,13 @@ pub enum OperatorAsk {
         /// Only payments counted after this one; absent means from the first.
         after: Option<PaymentId>,
     },
+    /// Reads past payments, newest first, without their signatures. However many there are, no payment waits for it.
+    NewestPayments {
+        /// At most this many, capped at 500.
+        limit: u32,
+        /// Only payments counted before this one; absent means from the last.
+        before: Option<PaymentId>,
+    },
     /// Asks what `Resume` would lift. Lifts nothing.
     Resumable {
         /// Whom, as `Resume` takes it.
@@ -260,7 +267,7 @@ pub enum OperatorReply {
         /// The digest of exactly that text.
         digest: Digest,
     },
-    /// To `Payments`: as many as fit into a reply; none means that there are no more.
+    /// To `Payments` and `NewestPayments`: as many as fit into a reply; none means that there are no more.
     Payments(Vec<PastPayment>),
     /// To `Resumable`.
     Resumable(Box<Resumable>),
