@@ -1,6 +1,8 @@
 //! How long the judge takes for one offer and what it allocates, with the floor beside it. `cargo bench --bench judge`
 #![expect(clippy::expect_used, reason = "a bench may stop")]
 
+use std::time::Duration;
+
 use bursar_policy::rules::draft::Draft;
 use bursar_policy::{Challenge, Errand, Method, Offer, Rules, Said, Setting, Site, Version, judge};
 use divan::{Bencher, black_box};
@@ -27,7 +29,8 @@ origin = "https://api.merchant.test"
 "#;
 
 fn main() {
-    divan::main();
+    // Long enough that the first, cold rounds do not make the median.
+    divan::Divan::default().min_time(Duration::from_millis(300)).config_with_args().main();
 }
 
 fn rules() -> Rules {

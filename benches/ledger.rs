@@ -1,10 +1,11 @@
-//! What counting a payment costs: beside a bare durable commit, with callers in a crowd, after ten million rows, and beside
-//! the usual way to check a budget. A real vault, real sockets, one disk. `cargo bench --bench ledger`
+//! What counting a payment costs: beside a bare durable commit, with callers in a crowd, in ledgers that grow, and beside the
+//! usual way to check a budget. A real vault, real sockets, one disk. `cargo bench --bench ledger`
 //!
-//!     cargo bench --bench ledger                        all of it, after 1,000 rows
-//!     cargo bench --bench ledger -- --rows 10000000     after so many beside 1,000, in a ledger that is built once
-//!     cargo bench --bench ledger -- --folder /mnt/x     on another disk
-//!     cargo bench --bench ledger -- --smoke             a handful of each, without figures that mean anything
+//!     cargo bench --bench ledger                           all of it, in ledgers of up to a million rows
+//!     cargo bench --bench ledger -- --rows 1000,10000000   in these; one of more than a million is built once and kept
+//!     cargo bench --bench ledger -- --folder /mnt/x        on another disk
+//!     cargo bench --bench ledger -- --json FILE            the figures in a file too
+//!     cargo bench --bench ledger -- --smoke                a handful of each, without figures that mean anything
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -18,39 +19,41 @@
 
 #[path = "ledger/bulk.rs"]
 mod bulk;
+#[path = "ledger/crowd.rs"]
+mod crowd;
 #[path = "ledger/figures.rs"]
 mod figures;
+#[path = "ledger/growth.rs"]
+mod growth;
+#[path = "figures/sheet.rs"]
+mod sheet;
 #[path = "ledger/stage.rs"]
 mod stage;
 #[path = "ledger/usual.rs"]
 mod usual;
 
 use std::path::Path;
-use std::time::Duration;
 
-use bursar_vault::clock::MachineTime;
-use figures::{Times, ms, per_second};
-use stage::Stage;
+use growth::Grown;
+use sheet::Sheet;
 
-/// How many rows the smaller ledger has.
-const FEW: u64 = 1_000;
-/// Callers at once.
-const CROWD: usize = 32;
-/// The longest that anybody of the crowd may wait.
-const WAIT_MAX: Duration = Duration::from_millis(200);
+/// How many rows the ledgers have where nothing else is said; the others stand beside the first.
+const ROWS: &str = "1000,10000,100000,1000000";
 
 /// How much is measured.
 struct Effort {
-    /// Purchases of one caller.
+    /// What is compared takes turns, so often.
+    rounds: usize,
+    /// Purchases of one caller in a round.
     alone: usize,
-    /// Purchases of each caller of a crowd.
+    /// Purchases of each caller of a crowd in a round.
     each: usize,
     /// Rows in the window that the usual way adds up.
     windows: &'static [u64],
 }
 
-const FULL: Effort = Effort { alone: 400, each: 60, windows: &[100, 1_000, 5_000, 20_000] };
-const SMOKE: Effort = Effort { alone: 3, each: 1, windows: &[20] };
+const FULL: Effort = Effort { rounds: 5, alone: 80, each: 20, windows: &[100, 1_000, 5_000, 20_000] };
+const SMOKE: Effort = Effort { rounds: 1, alone: 3, each: 1, windows: &[20, 40] };
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -59,56 +62,17 @@ fn main() {
     if !smoke && !words.iter().any(|word| word == "--bench") {
         return;
     }
-    let (few, effort) = if smoke { (20, SMOKE) } else { (FEW, FULL) };
+    let mut sheet = Sheet::new(&words);
+    let (usual_rows, effort) = if smoke { ("20,60", SMOKE) } else { (ROWS, FULL) };
     let said = |name: &str| words.iter().position(|word| word == name).map(|at| words[at + 1].as_str());
-    let many: Option<u64> = said("--rows").map(|rows| rows.parse().unwrap());
-    // On the disk that builds are on, where nothing else is said. A large ledger is kept, by default until `cargo clean`.
+    let rows: Vec<u64> = said("--rows").unwrap_or(usual_rows).split(',').map(|rows| rows.parse().unwrap()).collect();
+    // On the disk that builds are on, where nothing else is said.
     let kept = Path::new(said("--folder").unwrap_or(env!("CARGO_TARGET_TMPDIR"))).join("ledgers");
     std::fs::create_dir_all(&kept).unwrap();
-    let folder = tempfile::Builder::new().prefix("few-").tempdir_in(&kept).unwrap();
-    let (small, alone) = after(few, &folder.path().join("home"), &effort);
-    crowd(&small, &effort);
-    beside_the_usual_way(&small, folder.path(), &effort);
-    small.close();
-    if let Some(many) = many {
-        let (large, after_many) = after(many, &kept.join(many.to_string()), &effort);
-        println!("  {:.2} times what it is after {few} (at most 1.2)", after_many.median_ratio(&alone));
-        large.close();
-    }
-}
-
-/// A vault on a ledger of `rows` rows, and what one caller waits there for a payment that is counted and signed.
-fn after(rows: u64, home: &Path, effort: &Effort) -> (Stage, Times) {
-    bulk::build(home, rows);
-    let (stage, started) = Stage::open(home, Box::new(MachineTime));
-    println!("after {rows} rows");
-    println!("  start of the vault, until its sockets accept: {}", ms(started));
-    if let Some(checked) = stage.wait_for_the_check(rows) {
-        println!("  the whole check beside its work: {}", ms(checked));
-    }
-    let floor = usual::bare_commits(home, effort.alone);
-    let alone = stage.buy_alone(effort.alone);
-    println!("  a bare durable commit of one row: {floor}");
-    println!("  judged, counted, committed, signed, stored: {alone}");
-    println!("  {:.2} bare commits (at most 1.3)", alone.median_ratio(&floor));
-    (stage, alone)
-}
-
-/// What a crowd gets done beside one caller, and how long each of it waits.
-fn crowd(stage: &Stage, effort: &Effort) {
-    let (_, one) = stage.buy_in_a_crowd(1, effort.alone);
-    let (waits, many) = stage.buy_in_a_crowd(CROWD, effort.each);
-    println!("one caller {}, {CROWD} callers {}", per_second(one), per_second(many));
-    println!("  {:.1} times as many (at least 20)", many / one);
-    println!("  each waits {waits} (at most {})", ms(WAIT_MAX));
-}
-
-/// The same check the usual way: the sum over the window inside the transaction.
-fn beside_the_usual_way(stage: &Stage, folder: &Path, effort: &Effort) {
-    let (_, ours) = stage.buy_in_a_crowd(CROWD, effort.each);
-    println!("{CROWD} callers, here {}; the usual way, with so many rows in the window:", per_second(ours));
-    for rows in effort.windows {
-        let theirs = usual::rate(folder, *rows, CROWD, effort.each);
-        println!("  {rows:>6} rows {:>7}, {:.1} times as many here", per_second(theirs), ours / theirs);
-    }
+    let folder = tempfile::Builder::new().prefix("new-").tempdir_in(&kept).unwrap();
+    let ledgers: Vec<Grown> = rows.iter().map(|rows| Grown::open(*rows, &kept, folder.path(), &effort)).collect();
+    growth::measure(&ledgers, folder.path(), &effort, &mut sheet);
+    crowd::measure(&ledgers[0].stage, folder.path(), &effort, &mut sheet);
+    ledgers.into_iter().for_each(Grown::close);
+    sheet.write();
 }

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bursar_policy::{Digest, Errand, Method, Site, Terms, Version};
 use bursar_vault::chain::NoChains;
@@ -34,7 +35,8 @@ origin = "https://api.merchant.test"
 "#;
 
 fn main() {
-    divan::main();
+    // Long enough that the first, cold rounds do not make the median.
+    divan::Divan::default().min_time(Duration::from_secs(1)).config_with_args().main();
 }
 
 /// A vault with a budget of one cent. Ends with the bench.

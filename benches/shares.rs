@@ -2,8 +2,17 @@
 //! real ledgers on one disk, a real center. `cargo bench --bench shares`
 //!
 //! First the rates of 1, 2 and 4 vaults beside that of one that splits nothing, then four that race for a limit: what they
-//! spent of it together.
-#![expect(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a bench may stop, and prints")]
+//! spent of it together. `--json FILE` writes the figures into a file too; `--smoke` takes a moment for each.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::float_arithmetic,
+    clippy::print_stdout,
+    reason = "a bench prints, computes ratios, and stops where it cannot go on"
+)]
+
+#[path = "figures/sheet.rs"]
+mod sheet;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -21,13 +30,15 @@ use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{AgentAsk, AgentReply, OperatorAsk, OperatorReply, Passphrase};
 use bursar_vault::setup::{self, NewKey, Unlocking};
 use bursar_vault::{ledger_place, share};
+use sheet::{Beside, Figure, Goal, Sheet};
 use tempfile::TempDir;
 
 /// How many callers each vault has.
 const CALLERS: usize = 8;
 
-/// How long each rate is measured.
+/// How long each rate is measured, and how often.
 const LONG: Duration = Duration::from_secs(5);
+const ROUNDS: usize = 3;
 
 /// How long vaults race: long enough for some to hear that another one is short, and give back.
 const RACE: Duration = Duration::from_secs(30);
@@ -149,7 +160,7 @@ fn buy(stage: &Stage, name: &str) -> bool {
 }
 
 /// What all callers of all vaults got, until each has been at it for `long`.
-fn run(stages: &[Stage], long: Duration) -> usize {
+fn run(stages: &[Stage], long: Duration, round: usize) -> usize {
     let begun = Instant::now();
     thread::scope(|scope| {
         let each = stages.iter().flat_map(|stage| (0..CALLERS).map(move |caller| (stage, caller)));
@@ -161,7 +172,7 @@ fn run(stages: &[Stage], long: Duration) -> usize {
                         if long <= begun.elapsed() {
                             break;
                         }
-                        bought = bought.saturating_add(usize::from(buy(stage, &format!("{caller}-{number}"))));
+                        bought = bought.saturating_add(usize::from(buy(stage, &format!("{round}-{caller}-{number}"))));
                     }
                     bought
                 })
@@ -171,23 +182,77 @@ fn run(stages: &[Stage], long: Duration) -> usize {
     })
 }
 
+/// Buys that no other round makes again: every name has its round in it.
+fn rate(stages: &[Stage], long: Duration, round: usize) -> f64 {
+    f64::from(u32::try_from(run(stages, long, round)).expect("a number")) / long.as_secs_f64()
+}
+
+fn median(rates: &mut [f64]) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    *rates.get(rates.len().div_euclid(2)).expect("a round")
+}
+
 fn main() {
-    let quick = std::env::args().any(|argument| argument == "--smoke");
-    let (long, race) = if quick { (Duration::from_millis(300), Duration::from_secs(1)) } else { (LONG, RACE) };
-    let milliseconds = usize::try_from(long.as_millis()).expect("a number");
-    let rate = |stages: &[Stage]| run(stages, long).saturating_mul(1_000).div_euclid(milliseconds);
-    println!(
-        "one vault that splits nothing: {} counted and signed in a second, {CALLERS} callers",
-        rate(&[stage("90000 USD", None)])
-    );
-    for vaults in [1, 2, 4] {
-        let center = Center::start();
-        let stages: Vec<Stage> = (0..vaults).map(|_| stage("90000 USD", Some(&center))).collect();
-        println!("{vaults} that split the limit: {} in a second, {CALLERS} callers each", rate(&stages));
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let is_smoke = words.iter().any(|word| word == "--smoke");
+    // `cargo test --benches` starts benches too; they have nothing to test.
+    if !is_smoke && !words.iter().any(|word| word == "--bench") {
+        return;
     }
+    let mut sheet = Sheet::new(&words);
+    let (long, race, rounds) =
+        if is_smoke { (Duration::from_millis(300), Duration::from_secs(1), 1) } else { (LONG, RACE, ROUNDS) };
+    rates(long, rounds, &mut sheet);
+    races(race, &mut sheet);
+    sheet.write();
+}
+
+/// 1, 2 and 4 vaults and one that splits nothing, in turn.
+fn rates(long: Duration, rounds: usize, sheet: &mut Sheet) {
+    let centers: Vec<Center> = (0..3).map(|_| Center::start()).collect();
+    let sharing = [1, 2, 4].into_iter().zip(&centers);
+    let mut sides: Vec<(Vec<Stage>, Vec<f64>)> = vec![(vec![stage("90000 USD", None)], Vec::new())];
+    sides.extend(
+        sharing.map(|(vaults, center)| ((0..vaults).map(|_| stage("90000 USD", Some(center))).collect(), Vec::new())),
+    );
+    for round in 0..rounds {
+        for (stages, rates) in &mut sides {
+            rates.push(rate(stages, long, round));
+        }
+    }
+    let mut sides = sides.into_iter().map(|(stages, mut rates)| (stages.len(), median(&mut rates)));
+    let (_, alone) = sides.next().expect("a vault");
+    println!("one vault that splits nothing: {alone:.0} counted and signed in a second, {CALLERS} callers");
+    for (vaults, rate) in sides {
+        println!("{vaults} that split the limit: {rate:.0} in a second, {CALLERS} callers each");
+        sheet.add(Figure {
+            id: format!("shares-{vaults}"),
+            figure: match vaults {
+                1 => format!("one vault, which could split its limits, counts and signs, {CALLERS} callers"),
+                _ => format!("{vaults} vaults that split a limit, {CALLERS} callers each"),
+            },
+            measured: rate,
+            unit: "/s",
+            beside: vec![Beside { what: "one vault that splits nothing", measured: alone, unit: "/s" }],
+            ratio: Some(rate / alone),
+            ..Figure::default()
+        });
+    }
+}
+
+/// Four that race for one limit.
+fn races(race: Duration, sheet: &mut Sheet) {
     let center = Center::start();
     let stages: Vec<Stage> = (0..4).map(|_| stage("2.00 USD", Some(&center))).collect();
-    let bought = run(&stages, race);
+    let bought = run(&stages, race, 0);
     println!("4 that race for 200 cents: {bought} cents were spent");
     assert!(bought <= 200, "more was spent than the limit allows");
+    sheet.add(Figure {
+        id: "shares-race".to_owned(),
+        figure: "4 vaults that race for 200 cents spend of them".to_owned(),
+        measured: f64::from(u32::try_from(bought).expect("a number")),
+        unit: "cents",
+        goal: Some(Goal { words: "at most 200 cents", most: Some(200.0), ..Goal::default() }),
+        ..Figure::default()
+    });
 }

@@ -7,13 +7,18 @@ pub mod console;
 pub mod flow;
 
 mod authorities;
+mod books;
 mod chain;
 mod clock;
 pub mod console_note;
 pub mod content;
+mod doorway;
 mod facilitator;
 mod metrics;
 pub mod net;
+mod pace;
+mod spelling;
+mod standing;
 mod terms_shown;
 pub mod wallet;
 mod webhook;

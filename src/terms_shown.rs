@@ -4,6 +4,25 @@
 use bursar_policy::quantity::Span;
 use bursar_vault::protocol::ApprovalView;
 
+/// What a person said about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    Yes,
+    No,
+}
+
+impl Word {
+    /// That it was said and stands, `until` when, and what the agent should do now.
+    pub(crate) fn told(self, view: &ApprovalView, until: &str) -> String {
+        let (word, agent) = match self {
+            Self::Yes => ("Approved, for one payment", "call again with exactly the same arguments"),
+            Self::No => ("Denied", "not ask again"),
+        };
+        let (money, payee) = (view.money, view.terms.payee);
+        format!("{word}: {money} to {payee}, until {until}. Tell the agent to {agent}.")
+    }
+}
+
 /// Everything that a word about `view` is bound to, in lines of a name and a value. Why it is asked for and until when is not
 /// among them.
 pub(crate) fn bound(view: &ApprovalView) -> Vec<(&'static str, String)> {

@@ -20,6 +20,8 @@ mod budgets;
 mod check;
 #[path = "postgres/cluster.rs"]
 mod cluster;
+#[path = "cli/collector.rs"]
+mod collector;
 #[path = "cli/completions.rs"]
 mod completions;
 #[path = "cli/content.rs"]

@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::expect_used,
+    clippy::arithmetic_side_effects,
     reason = "a test that cannot go on says so and stops"
 )]
 
@@ -16,6 +17,10 @@ mod foreign;
 mod house;
 #[path = "console/logins.rs"]
 mod logins;
+#[path = "console/mute.rs"]
+mod mute;
+#[path = "console/past.rs"]
+mod past;
 #[path = "console/raw.rs"]
 mod raw;
 #[path = "console/room.rs"]

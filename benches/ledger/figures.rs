@@ -12,6 +12,11 @@ impl Times {
         Self(each)
     }
 
+    /// Those of all rounds.
+    pub(crate) fn all(rounds: &[Self]) -> Self {
+        Self::of(rounds.iter().flat_map(|round| round.0.iter().copied()).collect())
+    }
+
     pub(crate) fn median(&self) -> Duration {
         self.0[self.0.len() / 2]
     }
@@ -19,10 +24,12 @@ impl Times {
     pub(crate) fn most(&self) -> Duration {
         self.0[self.0.len() - 1]
     }
+}
 
-    pub(crate) fn median_ratio(&self, other: &Self) -> f64 {
-        self.median().as_secs_f64() / other.median().as_secs_f64()
-    }
+/// The median of the ratios of medians, round by round: what slows one round down slows both of its sides.
+pub(crate) fn paired(here: &[Times], there: &[Times]) -> f64 {
+    let ratio = |(here, there): (&Times, &Times)| millis(here.median()) / millis(there.median());
+    median(&here.iter().zip(there).map(ratio).collect::<Vec<_>>())
 }
 
 impl fmt::Display for Times {
@@ -32,10 +39,34 @@ impl fmt::Display for Times {
     }
 }
 
+/// The middle one of some rates or ratios.
+pub(crate) fn median(numbers: &[f64]) -> f64 {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+pub(crate) fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
 pub(crate) fn ms(time: Duration) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+    format!("{:.2} ms", millis(time))
 }
 
 pub(crate) fn per_second(rate: f64) -> String {
     format!("{rate:.0}/s")
+}
+
+/// Digits in groups of three.
+pub(crate) fn spaced(rows: u64) -> String {
+    let digits = rows.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }

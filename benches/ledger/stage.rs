@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bursar_policy::{Amount, Digest, Errand, Method, SessionName, Site, Terms, Version};
 use bursar_vault::chain::NoChains;
 use bursar_vault::client::{AgentClient, OperatorClient};
-use bursar_vault::clock::TimeSource;
+use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::process::{self, Running};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{
@@ -17,8 +17,6 @@ use bursar_vault::protocol::{
     SettlementClaim,
 };
 use bursar_vault::setup::{self, NewKey, Unlocking};
-
-use crate::figures::Times;
 
 const RULES: &str = r#"
 [payment]
@@ -50,6 +48,16 @@ impl Stage {
     pub(crate) fn initialise(home: &Path) {
         let profile = Profile::locate_sandbox(home).unwrap();
         setup::initialise(&profile, RULES, NewKey::Generated, &passphrase(), Unlocking::ByFile).unwrap();
+    }
+
+    /// Starts a vault on `home` and ends it; how long it took until its sockets accepted.
+    pub(crate) fn start(home: &Path) -> Duration {
+        let profile = Profile::locate_sandbox(home).unwrap();
+        let begun = Instant::now();
+        let running = process::start(&profile, None, Box::new(MachineTime), Arc::new(NoChains)).unwrap();
+        let took = begun.elapsed();
+        running.stop();
+        took
     }
 
     /// Starts a vault on `home` and opens a budget; how long it took until its sockets accepted.
@@ -101,12 +109,12 @@ impl Stage {
     }
 
     /// Buys one page after another. What each waited between asking for a payment and having it signed.
-    pub(crate) fn buy_alone(&self, times: usize) -> Times {
-        Times::of((0..times).map(|_| self.buy()).collect())
+    pub(crate) fn buy_alone(&self, times: usize) -> Vec<Duration> {
+        (0..times).map(|_| self.buy()).collect()
     }
 
     /// The same of many callers at once, and how many purchases a second they make together.
-    pub(crate) fn buy_in_a_crowd(&self, callers: usize, each: usize) -> (Times, f64) {
+    pub(crate) fn buy_in_a_crowd(&self, callers: usize, each: usize) -> (Vec<Duration>, f64) {
         let gate = Barrier::new(callers + 1);
         let (waits, begun) = thread::scope(|scope| {
             let crowd: Vec<_> = (0..callers)
@@ -122,7 +130,7 @@ impl Stage {
             (crowd.into_iter().flat_map(|caller| caller.join().unwrap()).collect::<Vec<_>>(), begun)
         });
         let rate = waits.len() as f64 / begun.elapsed().as_secs_f64();
-        (Times::of(waits), rate)
+        (waits, rate)
     }
 
     /// One purchase over a connection of its own: claimed, authorized, reported.

@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use crate::figures::Times;
-
 /// The schema that most budgets have: one row a reservation, whole numbers, and an index on what is asked for.
 const SCHEMA: &str = "CREATE TABLE reservation (
         id        INTEGER PRIMARY KEY,
@@ -32,8 +30,8 @@ const NOW_S: i64 = 2_000_000_000;
 const WINDOW_S: i64 = 24 * 60 * 60;
 
 /// A file with `rows` reservations in the window.
-fn file(folder: &Path, rows: u64) -> std::path::PathBuf {
-    let file = folder.join(format!("usual-{rows}.db"));
+fn file(folder: &Path, name: &str, rows: u64) -> std::path::PathBuf {
+    let file = folder.join(format!("{name}-{rows}.db"));
     if file.exists() {
         std::fs::remove_file(&file).unwrap();
     }
@@ -61,19 +59,44 @@ fn connect(file: &Path) -> Connection {
 }
 
 /// What a commit of one row takes that waits for the disk and does nothing else.
-pub(crate) fn bare_commits(folder: &Path, times: usize) -> Times {
-    let conn = connect(&file(folder, 0));
+pub(crate) fn bare_commits(folder: &Path, times: usize) -> Vec<Duration> {
+    let conn = connect(&file(folder, "bare", 0));
     let commit = |number: usize| {
         let begun = Instant::now();
         conn.prepare_cached(RESERVE).unwrap().execute(params![format!("{number:064x}"), NOW_S]).unwrap();
         begun.elapsed()
     };
-    Times::of((0..times).map(commit).collect())
+    (0..times).map(commit).collect()
+}
+
+/// One caller with a file of its own.
+pub(crate) struct Alone {
+    conn: Connection,
+    made: usize,
+}
+
+impl Alone {
+    /// With `rows` in the window.
+    pub(crate) fn new(folder: &Path, rows: u64) -> Self {
+        Self { conn: connect(&file(folder, "alone", rows)), made: 0 }
+    }
+
+    /// One reservation after another; what each took.
+    pub(crate) fn reserve(&mut self, times: usize) -> Vec<Duration> {
+        let one = |conn: &mut Connection, number: usize| {
+            let begun = Instant::now();
+            reserve(conn, &format!("{:032x}{number:032x}", 1));
+            begun.elapsed()
+        };
+        let first = self.made;
+        self.made += times;
+        (first..self.made).map(|number| one(&mut self.conn, number)).collect()
+    }
 }
 
 /// How many reservations a second `callers` get, each on a connection of its own, with `rows` in the window.
 pub(crate) fn rate(folder: &Path, rows: u64, callers: usize, each: usize) -> f64 {
-    let file = file(folder, rows);
+    let file = file(folder, "crowd", rows);
     let gate = Barrier::new(callers + 1);
     let begun = thread::scope(|scope| {
         for caller in 0..callers {

@@ -1,18 +1,30 @@
 // From the start of a server to its first answer, bursar and the minimal TypeScript server in turn, and the memory of
-// both afterwards. Usage: node run.mjs --bursar PATH [--runs N]
+// both afterwards. Usage: node run.mjs --bursar PATH [--runs N] [--smoke] [--json FILE]
 // bursar's vault is running already, as it is for every client but the first; its memory is counted.
 
 import { spawn, execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { Sheet } from "../figures/sheet.mjs";
 
-const { values } = parseArgs({ options: { bursar: { type: "string" }, runs: { type: "string", default: "15" } } });
+const { values } = parseArgs({
+  options: {
+    bursar: { type: "string" },
+    runs: { type: "string", default: "15" },
+    smoke: { type: "boolean", default: false },
+    json: { type: "string" },
+  },
+});
 if (!values.bursar) {
-  console.error("usage: node run.mjs --bursar PATH [--runs N]");
+  console.error("usage: node run.mjs --bursar PATH [--runs N] [--smoke] [--json FILE]");
   process.exit(2);
 }
+const runs = values.smoke ? 1 : Number(values.runs);
+const minimal = fileURLToPath(new URL("minimal-server.mjs", import.meta.url));
+const sheet = new Sheet(values);
 const sandbox = mkdtempSync(join(tmpdir(), "bursar-startup-"));
 const bursar = (args, input) => execFileSync(values.bursar, ["--sandbox", sandbox, ...args], { input, stdio: ["pipe", "pipe", "ignore"] });
 const hello = JSON.stringify({
@@ -72,23 +84,37 @@ try {
     await answering();
     bursar(["unlock"], "a bench needs no secret\n");
     const ours = [], theirs = [], ratios = [];
-    for (let run = 0; run <= Number(values.runs); run += 1) {
+    for (let run = 0; run <= runs; run += 1) {
       const a = await once(values.bursar, ["--sandbox", sandbox, "serve"]);
-      const b = await once(process.execPath, ["minimal-server.mjs"]);
+      const b = await once(process.execPath, [minimal]);
       if (run === 0) continue;
       ours.push(a);
       theirs.push(b);
-      ratios.push(b.ms / a.ms);
+      ratios.push(a.ms / b.ms);
     }
-    const vaults = resident(vault.pid);
     const line = (name, mine, other, what) => console.log(`${name.padEnd(26)} ${mine.padStart(8)} ${other.padStart(16)}   ${what}`);
     line("", "bursar", "TypeScript SDK", "medians; ratio of pairs");
-    line("first answer, ms", median(ours.map((r) => r.ms)).toFixed(1), median(theirs.map((r) => r.ms)).toFixed(1), `${median(ratios).toFixed(0)} times quicker`);
-    for (const [kind, name] of [["share", "memory taken, MiB"], ["mapped", "memory mapped, MiB"]]) {
-      const both = median(ours.map((run) => run.memory[kind])) + vaults[kind];
-      const other = median(theirs.map((run) => run.memory[kind]));
-      line(name, (both / 1024).toFixed(1), (other / 1024).toFixed(1), `1/${(other / both).toFixed(1)}, serve and vault together`);
+    const beside = (number, unit) => [{ what: "the minimal server of the TypeScript SDK", measured: number, unit }];
+    const [mine, other] = [median(ours.map(({ ms }) => ms)), median(theirs.map(({ ms }) => ms))];
+    const start = sheet.add({
+      id: "start-serve", figure: "`serve`: start to first answer, the vault already there", measured: mine, unit: "ms",
+      beside: beside(other, "ms"), ratio: median(ratios), goal: { words: "at most a 50th of that server", most_times: 1 / 50 },
+    });
+    line("first answer, ms", mine.toFixed(1), other.toFixed(1), `${(1 / median(ratios)).toFixed(0)} times quicker ${start}`);
+    const vaults = resident(vault.pid);
+    for (const [kind, name, words] of [
+      ["share", "memory taken, MiB", "shared pages counted once"],
+      ["mapped", "memory mapped, MiB", "all that is mapped"],
+    ]) {
+      const both = (median(ours.map(({ memory }) => memory[kind])) + vaults[kind]) / 1024;
+      const others = median(theirs.map(({ memory }) => memory[kind])) / 1024;
+      const held = sheet.add({
+        id: `memory-${kind}`, figure: `memory of \`serve\` and \`vault\` together, ${words}`, measured: both, unit: "MiB",
+        beside: beside(others, "MiB"), ratio: both / others, goal: { words: "at most a quarter of that server", most_times: 1 / 4 },
+      });
+      line(name, both.toFixed(1), others.toFixed(1), `1/${(others / both).toFixed(1)}, serve and vault together ${held}`);
     }
+    sheet.write(values.json);
   } finally {
     vault.kill("SIGTERM");
   }

@@ -1,8 +1,10 @@
 // Purchases over loopback TLS, bursar and two buyers without a guard in turn, from one seller and on one disk. Prints one
-// table with the floors beside it and holds the goals of CONTRIBUTING.md, "The figures", against it.
+// table with the floors beside it and holds the goals against it.
 //
-//   node run.mjs --bursar PATH           all of it; needs the seller, the peers and curl (see `need` for the commands)
-//   node run.mjs --bursar PATH --smoke   a handful of purchases, every check and no figure: the bench still runs
+//   node run.mjs --bursar PATH               all of it; needs the seller, the peers and curl (see `need` for the commands)
+//   node run.mjs --bursar PATH --json FILE   the figures in a file too
+//   node run.mjs --bursar PATH --smoke       a handful of purchases without x402-reqwest and the floors, every check, and no
+//                                            figure that means anything: the bench still runs
 
 import { accessSync, constants, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +12,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { BursarBuyer, LineBuyer, Seller, curl } from "./sides.mjs";
+import { Sheet } from "../figures/sheet.mjs";
 import { compare, floors, show } from "./table.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -20,10 +23,11 @@ const { values } = parseArgs({
     peers: { type: "string", default: here("peers/target/release/bursar-wire-peers") },
     rounds: { type: "string", default: "10" },
     smoke: { type: "boolean", default: false },
+    json: { type: "string" },
   },
 });
 if (!values.bursar) {
-  console.error("usage: node run.mjs --bursar PATH [--seller PATH] [--peers PATH] [--rounds N] [--smoke]");
+  console.error("usage: node run.mjs --bursar PATH [--seller PATH] [--peers PATH] [--rounds N] [--smoke] [--json FILE]");
   process.exit(2);
 }
 need(values.bursar, "cargo build --release --locked");
@@ -78,8 +82,8 @@ try {
   }
   for (let round = 0; round < CROWDS; round += 1) {
     for (const buyer of buyers) {
-      const { total, cpu } = await bought(buyer, SIZE.crowd, SIZE.flight);
-      found.get(buyer.name).crowd.push({ total, cpu });
+      const { ms, total, cpu } = await bought(buyer, SIZE.crowd, SIZE.flight);
+      found.get(buyer.name).crowd.push({ ms, total, cpu });
     }
   }
 
@@ -105,9 +109,9 @@ try {
     throw new Error(`${sold} purchases were made, and the seller has ${JSON.stringify(books)}`);
   }
   console.log(`${sold} purchases, each paid once`);
-  if (!values.smoke) {
-    compare(found, under, big, SIZE);
-  }
+  const sheet = new Sheet(values);
+  compare(found, values.smoke ? undefined : under, big, SIZE, sheet);
+  sheet.write(values.json);
 } finally {
   while (ends.length > 0) await ends.pop()();
 }

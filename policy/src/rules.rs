@@ -41,7 +41,7 @@ pub use self::fault::RuleFault;
 pub use self::hosts::HostRule;
 use self::hosts::{Hosts, Paths};
 pub use self::ledger::{LedgerAddress, LedgerAddressFault, LedgerHost, LedgerProof};
-pub use self::metrics::{Labels, Metrics, MetricsDoor, MetricsDoorFault};
+pub use self::metrics::{Labels, Metrics, MetricsDoor, MetricsDoorFault, Traces};
 pub use self::network::Network;
 pub use self::notify::{Telling, Webhook, WebhookUrl};
 

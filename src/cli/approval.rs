@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::{table, terminal};
-use crate::terms_shown;
+use crate::terms_shown::{self, Word};
 
 /// List the purchases that wait for you, and those you decided about.
 #[derive(Debug, Args)]
@@ -86,7 +86,7 @@ impl Approve {
         )?;
         let passphrase = Passphrase::new(terminal::secret("Operator passphrase", profile.setting())?);
         let ask = OperatorAsk::Approve { id: view.id.clone(), binding: view.binding, passphrase };
-        decided(&operator, &ask, "Approved, for one payment", "call again with exactly the same arguments")
+        decided(&operator, &ask, Word::Yes)
     }
 }
 
@@ -98,7 +98,7 @@ impl Deny {
             Ok(whole) => whole,
             Err(_) => found(&list(&operator)?.approvals, &self.id)?.id.clone(),
         };
-        decided(&operator, &OperatorAsk::Deny { id }, "Denied", "not ask again")
+        decided(&operator, &OperatorAsk::Deny { id }, Word::No)
     }
 }
 
@@ -122,10 +122,9 @@ fn found<'a>(approvals: &'a [ApprovalView], typed: &str) -> Result<&'a ApprovalV
     }
 }
 
-fn decided(operator: &Operator, ask: &OperatorAsk, word: &str, agent: &str) -> Result<Exit, Stop> {
+fn decided(operator: &Operator, ask: &OperatorAsk, word: Word) -> Result<Exit, Stop> {
     let OperatorReply::Decided(view) = operator.ask(ask)? else { return Err(out_of_turn()) };
-    let until = table::time(view.expires_s);
-    table::say(&format!("{word}: {} to {}, until {until}. Tell the agent to {agent}.", view.money, view.terms.payee))?;
+    table::say(&word.told(&view, &table::time(view.expires_s)))?;
     Ok(Exit::Done)
 }
 

@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use bursar_policy::Digest;
 use bursar_vault::audit_key::AuditPublic;
 use bursar_vault::ledger::{
-    Books, ExportBooks, ExportFault, Exported, Inspector, Kept, Progress, SignedCheckpoint, verify_export,
+    Books, ExportBooks, ExportFault, Exported, Kept, Progress, SignedCheckpoint, verify_export,
 };
-use bursar_vault::ledger_place;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
 use clap::{Args, Subcommand, ValueEnum};
@@ -21,7 +20,7 @@ use serde::Serialize;
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::{since, table};
-use crate::clock;
+use crate::{books, clock};
 
 /// Check, export and sign the log.
 #[derive(Debug, Subcommand)]
@@ -150,7 +149,10 @@ impl Verify {
                 let opened = opened.map_err(|fault| Stop::usage(format!("`{}`: {fault}", file.display())))?;
                 Report::of_export(verify_export(&mut BufReader::new(opened), kept)?)
             }
-            None => verified(profile, kept)?,
+            None => {
+                let (ledger, books) = books::verified(profile, kept, &mut told)?;
+                Report::of_ledger(ledger, books)
+            }
         };
         if self.json {
             table::say_json(&report)?;
@@ -161,28 +163,9 @@ impl Verify {
     }
 }
 
-fn verified(profile: &Profile, kept: Kept) -> Result<Report, Stop> {
-    let inspector = inspector(profile)?;
-    if let Some(why) = inspector.set_back() {
-        let next = "see `bursar ledger verify`";
-        return Err(Stop::refused(format!("the ledger is not the one that was here: {why}; {next}")));
-    }
-    let ledger = inspector.identity().ledger.clone();
-    Ok(Report::of_ledger(ledger, inspector.verify(kept, &mut told)?))
-}
-
-/// Opens the profile's ledger to look at it.
-pub(super) fn inspector(profile: &Profile) -> Result<Inspector, Stop> {
-    profile.check_vault()?;
-    Ok(Inspector::open(&ledger_place::of(profile)?)?)
-}
-
 /// Tells a waiting person how far a check has come.
 pub(super) fn told(progress: Progress) {
-    let (done, all, what) = match progress {
-        Progress::Events(done, all) => (done, all, "events"),
-        Progress::Payments(done, all) => (done, all, "payments"),
-    };
+    let (done, all, what) = books::come_to(progress);
     table::progress(&format!("checked {done} of {all} {what}"));
 }
 
@@ -224,7 +207,7 @@ impl Export {
     fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
         let since = self.since.as_deref().map(|text| since::read(text, clock::now_s()));
         let since = since.transpose().map_err(Stop::usage)?;
-        let inspector = inspector(profile)?;
+        let inspector = books::inspector(profile)?;
         let after = since.map_or(Ok(0), |since| inspector.last_before(since))?;
         let mut sink = Sink::of(self.out.as_deref())?;
         match self.format {
@@ -267,7 +250,7 @@ impl Checkpoint {
 impl Key {
     #[expect(clippy::unused_self, reason = "every command is run the same way")]
     fn run(&self, profile: &Profile) -> Result<Exit, Stop> {
-        match inspector(profile)?.identity().key {
+        match books::inspector(profile)?.identity().key {
             Some(key) => {
                 table::say(&key.to_string())?;
                 Ok(Exit::Done)

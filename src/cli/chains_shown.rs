@@ -3,13 +3,15 @@
 use bursar_policy::quantity::Moment;
 use bursar_vault::protocol::ChainView;
 
+use crate::standing;
+
 /// A few lines for each chain.
 pub(super) fn lines(chains: &[ChainView]) -> Vec<String> {
     chains.iter().flat_map(of_one).collect()
 }
 
 fn of_one(view: &ChainView) -> Vec<String> {
-    let name = view.chain.name().map_or_else(|| view.chain.to_string(), |name| format!("{name} ({})", view.chain));
+    let name = standing::chain_name(view);
     let last = match view.final_block {
         Some((number, time_s)) => format!("block {number} of {} is final", Moment(time_s)),
         None => "not asked yet".to_owned(),

@@ -10,6 +10,7 @@ use bursar_vault::profile::{Profile, ProfileFault};
 use bursar_vault::protocol::{OperatorAsk, OperatorReply};
 
 use super::exit::{Exit, Stop};
+use crate::books::NotInOrder;
 
 /// The profile the command line names: its place, and whose vault it has; nothing else is opened.
 ///
@@ -68,6 +69,17 @@ impl From<LedgerFault> for Stop {
             _ => Exit::Failed,
         };
         Self::new(exit, fault.to_string())
+    }
+}
+
+impl From<NotInOrder> for Stop {
+    fn from(fault: NotInOrder) -> Self {
+        match fault {
+            NotInOrder::Profile(fault) => fault.into(),
+            NotInOrder::Place(fault) => fault.into(),
+            NotInOrder::Ledger(fault) => fault.into(),
+            NotInOrder::SetBack(_) => Self::refused(fault.to_string()),
+        }
     }
 }
 
@@ -146,27 +158,6 @@ impl From<Said> for Stop {
     }
 }
 
-/// How a person starts this program for `profile`, to be shown in front of a command.
-pub(super) fn spelled(profile: &Profile) -> String {
-    let words = crate::wallet::arguments(profile);
-    let quoted = words.iter().map(|word| shell_word(&word.to_string_lossy()));
-    std::iter::once("bursar".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
-}
-
-/// `sentence` with every command in it spelled for `profile`, so that it can be typed as it stands.
-pub(super) fn advice(profile: &Profile, sentence: &str) -> String {
-    sentence.replace("`bursar ", &format!("`{} ", spelled(profile)))
-}
-
-/// One word for a POSIX shell, quoted where it needs to be.
-pub(super) fn shell_word(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:=@%".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 /// Which exit code a fault of the vault's stands for.
 fn exit_of(code: &str) -> Exit {
     match code {
@@ -204,5 +195,5 @@ fn exit_of(code: &str) -> Exit {
 
 /// The reply was not of the kind the ask wants: two versions of bursar are mixed.
 pub(super) fn out_of_turn() -> Stop {
-    Stop::new(Exit::Failed, "the vault answered out of turn; stop it and start the same version of bursar")
+    Stop::new(Exit::Failed, ClientFault::OtherVersion.to_string())
 }

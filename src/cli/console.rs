@@ -13,6 +13,7 @@ use super::connect::Operator;
 use super::exit::{Exit, Stop};
 use super::{serve, table};
 use crate::console::{Bounds, CodeDesk, Console, ConsoleFault, News};
+use crate::console_note::Note;
 
 /// Watch budgets and payments, approve, deny and freeze, on a web page of your own on this machine
 ///
@@ -31,6 +32,7 @@ impl ConsoleCommand {
         // A vault is started now or never: afterwards no program can be started from here.
         drop(Operator::connect_or_start(profile)?);
         let console = Console::open(profile, Bounds::usual())?;
+        let _note = noted(profile, &console);
         let plan = Plan::console(profile).map_err(ProfileFault::from)?;
         tracing::info!("confined: {}", confine::told(&confine::confine(&plan)));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -38,6 +40,21 @@ impl ConsoleCommand {
         // A line of the terminal that is being waited for, and a check of the ledger, concern nobody any more.
         runtime.shutdown_timeout(Duration::from_millis(200));
         ended
+    }
+}
+
+/// Writes down where the console listens, so that an MCP client can show it; without the note only that is missing. Where the
+/// vault is the machine's there is none: `serve` is another user's there.
+fn noted(profile: &Profile, console: &Console) -> Option<Note> {
+    if profile.hardened().is_some() {
+        return None;
+    }
+    match Note::write(profile, console.port(), console.base()) {
+        Ok(note) => Some(note),
+        Err(fault) => {
+            table::complain(&format!("MCP clients are not told of this console: {fault}"));
+            None
+        }
     }
 }
 

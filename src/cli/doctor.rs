@@ -19,9 +19,10 @@ use serde::Serialize;
 use self::books::Books;
 use self::line::{Line, Lines, Verdict};
 use super::exit::{Exit, Stop};
+use super::install;
 use super::table::{self, Paint};
-use super::{connect, install};
 use crate::clock;
+use crate::spelling;
 
 /// Look whether everything that a payment needs is there, with the command that mends what is not.
 ///
@@ -69,7 +70,7 @@ impl Doctor {
         let verdict = lines.worst();
         let mut lines = lines.in_order();
         for line in &mut lines {
-            line.says = connect::advice(profile, &line.says);
+            line.says = spelling::advice(profile, &line.says);
             line.fix = line.fix.take().map(|fix| spelled(profile, &fix));
         }
         if self.json {
@@ -108,8 +109,8 @@ fn is_set(name: &str) -> bool {
 
 /// A command of ours spelled for `profile`.
 fn spelled(profile: &Profile, fix: &str) -> String {
-    let bursar = format!("{} ", connect::spelled(profile));
-    let fix = connect::advice(profile, fix).replace(": bursar ", &format!(": {bursar}"));
+    let bursar = format!("{} ", spelling::spelled(profile));
+    let fix = spelling::advice(profile, fix).replace(": bursar ", &format!(": {bursar}"));
     match fix.strip_prefix("bursar ") {
         Some(rest) => format!("{bursar}{rest}"),
         None => fix,

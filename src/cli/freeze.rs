@@ -6,7 +6,8 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{connect, rules_shown, table, terminal};
+use super::{rules_shown, table, terminal};
+use crate::spelling;
 
 /// Stop all payments at once (no passphrase needed).
 #[derive(Debug, Args)]
@@ -80,7 +81,7 @@ fn done(profile: &Profile, operator: &Operator, ask: &OperatorAsk, sentence: &st
             if let OperatorReply::Status(status) = operator.ask(&OperatorAsk::Status)?
                 && let Some(step) = status.next_step
             {
-                table::say(&format!("Next: {}.", connect::advice(profile, &step)))?;
+                table::say(&format!("Next: {}.", spelling::advice(profile, &step)))?;
             }
             Ok(Exit::Done)
         }

@@ -27,7 +27,8 @@ use self::entry::Registration;
 use self::file::Config;
 pub(super) use self::survey::{Server, Survey, surveys};
 use super::exit::{Exit, Stop};
-use super::{connect, session, table, terminal};
+use super::{session, table, terminal};
+use crate::spelling;
 
 /// The name of our entry where nobody says another.
 const NAME: &str = "bursar";
@@ -399,7 +400,7 @@ fn snippet(client: Option<&Client>, registration: &Registration) -> Result<Strin
     let words = std::iter::once(&registration.program).chain(&registration.arguments);
     match client {
         Some(Client { own_command: Some(command), .. }) => {
-            let words: Vec<String> = words.map(|word| connect::shell_word(word)).collect();
+            let words: Vec<String> = words.map(|word| spelling::shell_word(word)).collect();
             Ok(format!("{command} {} -- {}", registration.name, words.join(" ")))
         }
         Some(client) => {

@@ -55,6 +55,7 @@ use std::process::ExitCode;
 use bursar_vault::profile::Profile;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::spelling;
 use exit::{Exit, Stop};
 
 /// Lets an AI agent buy things over x402, and keeps it inside what you allowed.
@@ -197,7 +198,7 @@ impl Cli {
     /// A sentence with its commands spelled for the profile of this command line.
     fn advice(&self, sentence: &str) -> String {
         match self.place() {
-            Ok(profile) => connect::advice(&profile, sentence),
+            Ok(profile) => spelling::advice(&profile, sentence),
             Err(_) => sentence.to_owned(),
         }
     }

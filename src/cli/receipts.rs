@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::{since, sweeps_shown, table};
-use crate::clock;
+use crate::{clock, standing};
 
 /// How much is asked for at once.
 const PAGE: u32 = 500;
@@ -199,15 +199,7 @@ fn row(shown: &Shown) -> Vec<String> {
 
 /// One payment, a line for each thing that is known of it.
 fn show(shown: &Shown) -> Result<(), Stop> {
-    let proof = match shown.proof {
-        None => "open: it may still change",
-        Some(Proof::SellerSays) => "the seller says so, with a transaction",
-        Some(Proof::TimeIsOver) => "nobody said how it ended, and its time is over",
-        Some(Proof::NeverSigned) => "nothing was signed",
-        Some(Proof::Chain) => "the chain shows that it was not used",
-        Some(Proof::ChainShows) => "the chain shows it",
-        Some(Proof::ChainDenies) => "the seller says so, and the chain shows that it is false",
-    };
+    let proof = standing::known_by(shown.proof);
     let absent = || "-".to_owned();
     for (name, value) in [
         ("payment", shown.payment.to_string()),

@@ -7,7 +7,8 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{chains_shown, connect, sweeps_shown, table};
+use super::{chains_shown, sweeps_shown, table};
+use crate::spelling;
 
 /// Ask the chains of the rules now what became of payments, and show what they proved.
 #[derive(Debug, Args)]
@@ -45,7 +46,7 @@ fn show(profile: &Profile, reconciled: &Reconciled) -> Result<(), Stop> {
         table::say(&table::table(&["payment or sweep", "proved"], &[], rows))?;
     }
     for line in chains_shown::lines(&reconciled.chains) {
-        table::say(&connect::advice(profile, &line))?;
+        table::say(&spelling::advice(profile, &line))?;
     }
     Ok(())
 }

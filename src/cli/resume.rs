@@ -8,8 +8,9 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{connect, status, table, terminal};
+use super::{status, table, terminal};
 use crate::clock;
+use crate::spelling;
 
 /// Lift a host's quarantine, and put up with payments that a host or a payee lost.
 #[derive(Debug, Args)]
@@ -44,7 +45,7 @@ impl Resume {
         match operator.ask(&OperatorAsk::Resume { whom: standing.of, passphrase })? {
             OperatorReply::Resumed(resumed) => {
                 for line in lines(&resumed) {
-                    table::say(&connect::advice(profile, &line))?;
+                    table::say(&spelling::advice(profile, &line))?;
                 }
                 Ok(Exit::Done)
             }

@@ -8,7 +8,8 @@ use clap::Args;
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::init::account::Account;
-use super::{connect, table, terminal};
+use super::{table, terminal};
+use crate::spelling;
 
 /// Let a new key pay from now on. The old one stays sealed in the profile, for what is left on its account.
 ///
@@ -38,7 +39,7 @@ impl Rotate {
         }
         table::say(&format!("before   {from}; its key stays in {}", profile.keys().display()))?;
         let next = format!("`bursar sweep --from {from} --to {to}` moves what is left there to the new account");
-        table::say(&format!("next     {}", connect::advice(profile, &next)))?;
+        table::say(&format!("next     {}", spelling::advice(profile, &next)))?;
         table::say("         keep a copy of the profile's folder elsewhere: a backup of the ledger holds no key")?;
         Ok(Exit::Done)
     }

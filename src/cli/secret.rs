@@ -8,7 +8,8 @@ use clap::{Args, Subcommand};
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{connect, table, terminal};
+use super::{table, terminal};
+use crate::{spelling, standing};
 
 /// Keep, list or forget the API keys that sellers want, and what the proxy wants.
 #[derive(Debug, Subcommand)]
@@ -87,7 +88,7 @@ fn list(profile: &Profile, how: &List) -> Result<Exit, Stop> {
 
 fn show(profile: &Profile, SecretList { secrets, missing }: &SecretList) -> Result<(), Stop> {
     if secrets.is_empty() {
-        table::say(&connect::advice(profile, "No secret is kept; `bursar secret set NAME` keeps one."))?;
+        table::say(&spelling::advice(profile, "No secret is kept; `bursar secret set NAME` keeps one."))?;
     } else {
         let rows = secrets.iter().map(|secret| {
             let used_by = if secret.used_by.is_empty() { "nothing".to_owned() } else { secret.used_by.join(", ") };
@@ -96,12 +97,7 @@ fn show(profile: &Profile, SecretList { secrets, missing }: &SecretList) -> Resu
         table::say(&table::table(&["secret", "set", "used by"], &[], rows.collect()))?;
     }
     for name in missing {
-        table::say(&connect::advice(profile, &missing_told(name)))?;
+        table::say(&standing::secret_missing(profile, name))?;
     }
     Ok(())
-}
-
-/// What is to be done about a secret that the rules name and nobody kept.
-pub(super) fn missing_told(name: &SecretName) -> String {
-    format!("The rules name the secret `{name}`, which is not kept: `bursar secret set {name}`.")
 }

@@ -1,13 +1,15 @@
 //! `bursar status`: budgets, limits, what is unresolved, and the person's next step.
 
 use bursar_vault::profile::Profile;
-use bursar_vault::protocol::{LimitView, OperatorAsk, OperatorReply, OperatorStatus, Outstanding, SharesView};
+use bursar_vault::protocol::{LimitView, OperatorAsk, OperatorReply, OperatorStatus, Outstanding};
 use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
 use super::table::{self, Paint};
-use super::{chains_shown, connect, secret, session};
+use super::{chains_shown, session};
+use crate::spelling;
+use crate::standing::{self, Note, Weight};
 
 /// The cells of a limit's bar.
 const BAR: u16 = 16;
@@ -48,6 +50,15 @@ impl Part {
     pub(super) fn marked(what: &str, paint: Paint, says: &str) -> Self {
         Self::Marked(format!("{what:<10}"), paint, says.to_owned())
     }
+
+    fn of(note: Note) -> Self {
+        let paint = match note.weight {
+            Weight::Good => Paint::Good,
+            Weight::Odd => Paint::Odd,
+            Weight::Bad => Paint::Bad,
+        };
+        Self::marked(note.mark, paint, &note.says)
+    }
 }
 
 fn show(profile: &Profile, status: &OperatorStatus) -> Result<(), Stop> {
@@ -64,27 +75,16 @@ pub(super) fn parts(profile: &Profile, status: &OperatorStatus) -> Vec<Part> {
     let payer = status.payer.map_or_else(|| "no key yet".to_owned(), |payer| payer.to_string());
     let (paint, is) = if status.locked { (Paint::Odd, "locked") } else { (Paint::Good, "unlocked") };
     told("wallet", paint, &format!("{payer} ({is})"));
-    for account in &status.former {
-        told("before", Paint::Good, &format!("{account} paid before; its key is kept"));
-    }
-    for sweep in &status.sweeps {
-        let until = table::left(status.now_s, sweep.valid_before);
-        let says = format!(
-            "{} moves {} out of {} to {}; {until} to submit it",
-            sweep.id, sweep.money, sweep.account, sweep.to
-        );
-        told("sweep", Paint::Odd, &says);
-    }
+    parts.extend(standing::former(status).into_iter().map(Part::of));
+    parts.extend(standing::sweeps(status).into_iter().map(Part::of));
+    let mut told = |what: &str, paint, says: &str| parts.push(Part::marked(what, paint, says));
     if let Some(reason) = &status.frozen {
         told("FROZEN", Paint::Bad, reason);
     }
     if let Some(reason) = &status.latched {
         told("SHUT", Paint::Bad, reason);
     }
-    if status.rules_changed {
-        let says = connect::advice(profile, "the file differs from the rules in force; `bursar reload` loads it");
-        told("rules", Paint::Odd, &says);
-    }
+    parts.extend(standing::rules(profile, status).map(Part::of));
     for money in &status.held {
         parts.push(Part::Plain(format!("set aside   {money} in payments that are not resolved")));
     }
@@ -94,11 +94,9 @@ pub(super) fn parts(profile: &Profile, status: &OperatorStatus) -> Vec<Part> {
         many => Some(format!("{many} purchases wait for you; `bursar approvals` shows them")),
     };
     if let Some(waits) = waits {
-        parts.push(Part::marked("approvals", Paint::Odd, &connect::advice(profile, &waits)));
+        parts.push(Part::marked("approvals", Paint::Odd, &spelling::advice(profile, &waits)));
     }
-    for name in &status.secrets_missing {
-        parts.push(Part::marked("secret", Paint::Odd, &connect::advice(profile, &secret::missing_told(name))));
-    }
+    parts.extend(standing::secrets(profile, status).into_iter().map(Part::of));
     if !status.sessions.is_empty() {
         parts.push(Part::Plain(session::shown(&status.sessions)));
     }
@@ -111,24 +109,10 @@ pub(super) fn parts(profile: &Profile, status: &OperatorStatus) -> Vec<Part> {
         parts.push(Part::Plain(table::table(UNRESOLVED, &[1], rows)));
     }
     parts.extend(lost(profile, status));
-    for payment in &status.denied {
-        let says = format!(
-            "the seller said that {payment} was settled, and the chain shows that it never was; \
-             `bursar claim {payment}` writes it all down"
-        );
-        parts.push(Part::marked("DENIED", Paint::Bad, &connect::advice(profile, &says)));
-    }
+    parts.extend(standing::denied(profile, status).into_iter().map(Part::of));
     parts.extend(chains_shown::lines(&status.chains).into_iter().map(Part::Plain));
-    if let Some(SharesView { center, parts: held, trouble }) = &status.shares {
-        let held = if *held == 1 { "1 part is".to_owned() } else { format!("{held} parts are") };
-        parts.push(Part::Plain(match trouble {
-            None => format!("shares      {held} held here of the limits that {center} splits"),
-            Some(trouble) => format!("SHARES      {held} held here of the limits that {center} splits: {trouble}"),
-        }));
-    }
-    if let Some(step) = &status.next_step {
-        parts.push(Part::marked("next", Paint::Odd, &connect::advice(profile, step)));
-    }
+    parts.extend(standing::shares(status).map(Part::of));
+    parts.extend(standing::next(profile, status).map(|step| Part::marked("next", Paint::Odd, &step)));
     parts
 }
 
@@ -148,7 +132,7 @@ fn lost(profile: &Profile, status: &OperatorStatus) -> Vec<Part> {
     }
     if !parts.is_empty() {
         let says = "once you know why, `bursar resume` with one of these lets payments go there again";
-        parts.push(Part::Plain(connect::advice(profile, says)));
+        parts.push(Part::Plain(spelling::advice(profile, says)));
     }
     parts
 }

@@ -12,8 +12,9 @@ use clap::Args;
 
 use super::connect::{Operator, out_of_turn};
 use super::exit::{Exit, Stop};
-use super::{connect, table, terminal};
+use super::{table, terminal};
 use crate::facilitator;
+use crate::spelling;
 use crate::wire::transfer::Handed;
 
 mod paper;
@@ -258,7 +259,7 @@ fn told(profile: &Profile, signed: &SweepSigned, file: &Path, pays: bool) -> Res
         ("", "`bursar reconcile` asks the chain how it ended")
     };
     table::say(&format!("until    {until}{frozen}"))?;
-    table::say(&format!("next     {}", connect::advice(profile, next)))
+    table::say(&format!("next     {}", spelling::advice(profile, next)))
 }
 
 fn handed(answer: Result<Handed, String>) -> Result<Exit, Stop> {

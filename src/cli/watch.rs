@@ -17,10 +17,11 @@ use clap::Args;
 
 use self::picture::Picture;
 use self::screen::Screen;
-use super::connect::{self, Operator};
+use super::connect::Operator;
 use super::exit::{Exit, Stop};
 use super::feed::{self, Begin, Heard};
 use super::table;
+use crate::spelling;
 
 /// How often a countdown on the screen moves.
 const TICK: Duration = Duration::from_secs(1);
@@ -63,7 +64,7 @@ impl Watch {
                         if self.json { table::say_json(event)? } else { table::say(&line(event))? }
                     }
                 }
-                Heard::Gone(why) => table::complain(&connect::advice(profile, &why)),
+                Heard::Gone(why) => table::complain(&spelling::advice(profile, &why)),
                 Heard::Leave => break,
                 Heard::Resized => {}
             }

@@ -3,13 +3,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bursar_vault::ledger::{Books, Inspector, Kept, Progress};
-use bursar_vault::ledger_place;
+use bursar_vault::ledger::{Kept, Progress};
 use bursar_vault::profile::Profile;
 use serde::Serialize;
 
 use super::shown::Shown;
-use crate::clock;
+use crate::{books, clock, spelling};
 
 /// How the last check stands.
 #[derive(Clone, Debug, Serialize)]
@@ -50,8 +49,8 @@ impl Checker {
         }
         let (inside, profile) = (self.clone(), profile.clone());
         let work = move || {
-            let ended = match verified(&profile, &mut |progress| inside.tell(progress)) {
-                Ok(books) => Check::InOrder {
+            let ended = match books::verified(&profile, Kept::default(), &mut |progress| inside.tell(progress)) {
+                Ok((_ledger, books)) => Check::InOrder {
                     at_s: clock::now_s(),
                     events: books.events,
                     payments: books.payments,
@@ -59,7 +58,10 @@ impl Checker {
                     head: Shown::of(&books.head),
                     signed_to: books.signed.map(|signed| signed.checkpoint.seq),
                 },
-                Err(says) => Check::Not { at_s: clock::now_s(), says: Shown::of(&says) },
+                Err(fault) => {
+                    let says = Shown::of(&spelling::advice(&profile, &fault.to_string()));
+                    Check::Not { at_s: clock::now_s(), says }
+                }
             };
             *inside.lock() = ended;
         };
@@ -69,24 +71,11 @@ impl Checker {
     }
 
     fn tell(&self, progress: Progress) {
-        let (done, all, what) = match progress {
-            Progress::Events(done, all) => (done, all, "events"),
-            Progress::Payments(done, all) => (done, all, "payments"),
-        };
+        let (done, all, what) = books::come_to(progress);
         *self.lock() = Check::Running { done, all, what };
     }
 
     fn lock(&self) -> MutexGuard<'_, Check> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn verified(profile: &Profile, told: &mut dyn FnMut(Progress)) -> Result<Books, String> {
-    profile.check_vault().map_err(|fault| fault.to_string())?;
-    let place = ledger_place::of(profile).map_err(|fault| fault.to_string())?;
-    let inspector = Inspector::open(&place).map_err(|fault| fault.to_string())?;
-    if let Some(why) = inspector.set_back() {
-        return Err(format!("the ledger is not the one that was here: {why}; see `bursar ledger verify`"));
-    }
-    inspector.verify(Kept::default(), told).map_err(|fault| fault.to_string())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Caps and deadlines of the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Connections at once; a further one is closed.
+    /// Connections of our own user's programs at once; a further one is closed. So many more are looked at for whose they are.
     pub connections: usize,
     /// From a connection's being ready, or the last answer on it, to the last byte of a request's head.
     pub head: Duration,
@@ -19,7 +19,7 @@ pub struct Bounds {
     pub head_bytes: usize,
     /// The most header fields of a request.
     pub head_fields: usize,
-    /// Requests in one go, of those who are logged in and of everybody else, each with a purse of its own.
+    /// Requests in one go: of those who are logged in, of everybody else, and of what is turned away, each with a purse of its own.
     pub burst: u32,
     /// Requests a second after that.
     pub per_second: u32,

@@ -16,7 +16,6 @@ use super::books::Checker;
 use super::bounds::Bounds;
 use super::code::{Code, Codes, NotLetIn};
 use super::door::{self, COOKIE, Deed, Place, Turned, Way};
-use super::pace::Pace;
 use super::past::Past;
 use super::post::{self, EmptyForm, LoginForm};
 use super::reply;
@@ -24,9 +23,13 @@ use super::server::News;
 use super::view;
 use super::visitor::{Admission, By, Visitors};
 use super::word::{self, NotDone};
+use crate::pace::Pace;
+use crate::spelling;
 
-/// Asks to the vault at once. It has room for sixteen operators, and a person at a terminal is one.
+/// What a person does, at once. The vault has room for sixteen operators, and a person at a terminal is one.
 const ASKS_MAX: usize = 4;
+/// Looks at once: one goes on where the last one ended. However long it takes, no deed waits for it.
+const LOOKS_MAX: usize = 1;
 
 /// What every connection shares.
 #[derive(Debug)]
@@ -38,6 +41,7 @@ pub(super) struct Desk {
     past: Arc<Mutex<Past>>,
     checker: Checker,
     asks: Semaphore,
+    looks: Semaphore,
     news: UnboundedSender<News>,
 }
 
@@ -45,8 +49,12 @@ pub(super) struct Desk {
 struct Guarded {
     codes: Codes,
     visitors: Visitors,
+    /// Of who is logged in.
     known: Pace,
+    /// Of who is not: the page's files, and logging in.
     strangers: Pace,
+    /// Of what the door turns away: what another page can send takes nothing from a person who logs in.
+    turned: Pace,
 }
 
 /// What was done, in a sentence.
@@ -70,6 +78,7 @@ impl Desk {
             visitors: Visitors::new(bounds.idle, bounds.login),
             known: pace(),
             strangers: pace(),
+            turned: pace(),
         };
         Self {
             place,
@@ -79,6 +88,7 @@ impl Desk {
             past: Arc::new(Mutex::new(Past::new(profile.setting()))),
             checker: Checker::new(),
             asks: Semaphore::new(ASKS_MAX),
+            looks: Semaphore::new(LOOKS_MAX),
             news,
         }
     }
@@ -106,7 +116,11 @@ impl Desk {
         let by = if matches!(way, Ok(Way::State)) { By::Page } else { By::Person };
         let mut guarded = self.lock();
         let known = way.is_ok() && door::carried(&head.headers).is_some_and(|it| guarded.visitors.knows(it, by, now));
-        let pace = if known { &mut guarded.known } else { &mut guarded.strangers };
+        let pace = match &way {
+            Ok(_) if known => &mut guarded.known,
+            Ok(_) => &mut guarded.strangers,
+            Err(_) => &mut guarded.turned,
+        };
         if !pace.take(now) {
             return Err(Turned::Pace);
         }
@@ -195,12 +209,12 @@ impl Desk {
 
     async fn state(&self) -> Response<Full<Bytes>> {
         let (past, checker) = (Arc::clone(&self.past), self.checker.clone());
-        let state = self.blocking(move |profile| {
+        let state = self.blocking(&self.looks, move |profile| {
             view::state(profile, &mut past.lock().unwrap_or_else(PoisonError::into_inner), &checker)
         });
         match state.await {
             Ok(state) => reply::json(StatusCode::OK, &state),
-            Err(not_done) => told(not_done),
+            Err(not_done) => self.not_done(not_done),
         }
     }
 
@@ -208,21 +222,32 @@ impl Desk {
         &self,
         work: impl FnOnce(&Profile) -> Result<String, NotDone> + Send + 'static,
     ) -> Response<Full<Bytes>> {
-        match self.blocking(work).await {
+        match self.blocking(&self.asks, work).await {
             Ok(message) => reply::json(StatusCode::OK, &Did { message }),
-            Err(not_done) => told(not_done),
+            Err(not_done) => self.not_done(not_done),
         }
     }
 
     /// Asks the vault in a thread that may wait.
     async fn blocking<T: Send + 'static>(
         &self,
+        turns: &Semaphore,
         work: impl FnOnce(&Profile) -> Result<T, NotDone> + Send + 'static,
     ) -> Result<T, NotDone> {
         let fault = |fault: &dyn std::fmt::Display| NotDone::Fault(fault.to_string());
-        let _turn = self.asks.acquire().await.map_err(|closed| fault(&closed))?;
+        let _turn = turns.acquire().await.map_err(|closed| fault(&closed))?;
         let profile = self.profile.clone();
         tokio::task::spawn_blocking(move || work(&profile)).await.map_err(|broken| fault(&broken))?
+    }
+
+    /// What the vault says instead of doing it, with every command spelled for this profile.
+    fn not_done(&self, not_done: NotDone) -> Response<Full<Bytes>> {
+        let told =
+            |status, code: &str, message: &str| reply::told(status, code, &spelling::advice(&self.profile, message));
+        match not_done {
+            NotDone::Refused { code, message } => told(StatusCode::CONFLICT, &code, &message),
+            NotDone::Fault(message) => told(StatusCode::BAD_GATEWAY, "vault_away", &message),
+        }
     }
 
     fn tell(&self, news: News) {
@@ -233,12 +258,5 @@ impl Desk {
 
     fn lock(&self) -> MutexGuard<'_, Guarded> {
         self.guarded.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn told(not_done: NotDone) -> Response<Full<Bytes>> {
-    match not_done {
-        NotDone::Refused { code, message } => reply::told(StatusCode::CONFLICT, &code, &message),
-        NotDone::Fault(message) => reply::told(StatusCode::BAD_GATEWAY, "vault_away", &message),
     }
 }

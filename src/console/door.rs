@@ -16,6 +16,8 @@ pub(super) const COOKIE: &str = "bursar_console";
 /// The header that our page puts the token into. A page elsewhere cannot send it without asking first, and is never allowed to.
 const TOKEN: HeaderName = HeaderName::from_static("x-bursar-token");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// Where this console is.
 #[derive(Debug)]
@@ -131,7 +133,7 @@ impl Turned {
     }
 }
 
-/// What `head` asks for, if a person's browser asks for it from our own page or by its address.
+/// What `head` asks for, if a person's browser asks for it from our own page, by its address or by a link to it.
 pub(super) fn way(head: &Parts, place: &Place) -> Result<Way, Turned> {
     if head.version != Version::HTTP_11 || head.uri.authority().is_some() || head.uri.query().is_some() {
         return Err(Turned::Form);
@@ -152,11 +154,12 @@ pub(super) fn way(head: &Parts, place: &Place) -> Result<Way, Turned> {
     let name = head.uri.path().strip_prefix(&place.base).ok_or(Turned::Path)?;
     if head.method == Method::GET {
         let file = FILES.iter().find(|file| file.name == name);
-        // By hand only the page itself is opened; whatever it loads, it asks for.
-        let typed = file.is_some_and(|file| file.name.is_empty());
+        // By hand, or by a link from anywhere, only the page itself is opened; whatever it loads, it asks for.
+        let opened =
+            file.is_some_and(|file| file.name.is_empty()) && (site == Some("none") || is_opening(&head.headers));
         return match (file, site) {
             (Some(file), None | Some("same-origin")) => Ok(Way::File(file)),
-            (Some(file), Some("none")) if typed => Ok(Way::File(file)),
+            (Some(file), Some(_)) if opened => Ok(Way::File(file)),
             (None, None | Some("same-origin")) if name == "state" => Ok(Way::State),
             (None, _) if name != "state" => Err(if is_deed(name) { Turned::Method } else { Turned::Path }),
             _ => Err(Turned::Foreign),
@@ -179,6 +182,11 @@ pub(super) fn way(head: &Parts, place: &Place) -> Result<Way, Turned> {
         return Err(Turned::Kind);
     }
     Ok(way)
+}
+
+/// Whether a browser asks for a whole page of its own, in no frame: what whoever asked for it neither reads nor moves.
+fn is_opening(headers: &HeaderMap) -> bool {
+    only(headers, &FETCH_MODE) == Only::One("navigate") && only(headers, &FETCH_DEST) == Only::One("document")
 }
 
 fn is_deed(name: &str) -> bool {

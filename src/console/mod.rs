@@ -2,7 +2,7 @@
 //! what the vault decides, and never send a stranger's words in a form that a browser would run.
 //!
 //! A request comes by `server` to `door`, which lets it in or turns it away by what it carries; `desk` answers what was let in.
-//! `code` and `visitor` are how a person comes in, `bounds` and `pace` how much anybody may ask for.
+//! `code` and `visitor` are how a person comes in, `bounds` how much anybody may ask for.
 
 mod books;
 mod bounds;
@@ -11,7 +11,6 @@ mod code;
 mod desk;
 mod door;
 mod files;
-mod pace;
 mod past;
 mod post;
 mod reply;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use bursar_policy::{Digest, PaymentId, Rules, Setting};
+use bursar_policy::{Digest, Rules, Setting};
 use bursar_vault::client::OperatorClient;
 use bursar_vault::protocol::{LogEntry, OperatorAsk, OperatorReply, PastPayment, WhichRules};
 use bursar_vault::rules_file;
@@ -16,7 +16,7 @@ const PAYMENTS_KEPT: usize = 400;
 const EVENTS_KEPT: usize = 100;
 /// How much is asked for at once.
 const PAGE: u32 = 500;
-/// How many pages one look reads at most; the next look goes on.
+/// How many pages of events one look reads at most; the next look goes on.
 const PAGES_MAX: usize = 40;
 
 /// What is remembered.
@@ -25,11 +25,10 @@ pub(super) struct Past {
     setting: Setting,
     /// Which vault told it: another one may have another ledger.
     told_by: Option<u32>,
-    /// The payment before the first one that is kept.
-    before: Option<PaymentId>,
+    /// The newest, oldest first.
     pub(super) payments: VecDeque<PastPayment>,
-    /// Whether there are newer payments than those.
-    pub(super) is_behind: bool,
+    /// When the first of them was counted, Unix seconds; absent where there are no older ones.
+    pub(super) begins_s: Option<u64>,
     last_event: Option<u64>,
     pub(super) refusals: VecDeque<LogEntry>,
     pub(super) acts: VecDeque<LogEntry>,
@@ -42,9 +41,8 @@ impl Past {
         Self {
             setting,
             told_by: None,
-            before: None,
             payments: VecDeque::new(),
-            is_behind: false,
+            begins_s: None,
             last_event: None,
             refusals: VecDeque::new(),
             acts: VecDeque::new(),
@@ -68,23 +66,27 @@ impl Past {
 
     fn look_at_payments(&mut self, operator: &OperatorClient) -> Result<(), NotDone> {
         let mut fresh: VecDeque<PastPayment> = VecDeque::new();
-        let (mut before, mut after) = (self.before.clone(), self.before.clone());
-        let mut is_behind = true;
-        for _ in 0..PAGES_MAX {
-            let OperatorReply::Payments(page) = operator.ask(&OperatorAsk::Payments { limit: PAGE, after })? else {
+        let mut begins_s = None;
+        // One more than is kept tells whether there are more.
+        while fresh.len() <= PAYMENTS_KEPT {
+            let before = fresh.front().map(|payment| payment.payment.clone());
+            let wanted = PAYMENTS_KEPT.saturating_add(1).saturating_sub(fresh.len());
+            let limit = u32::try_from(wanted).unwrap_or(PAGE);
+            let OperatorReply::Payments(page) = operator.ask(&OperatorAsk::NewestPayments { limit, before })? else {
                 return Err(out_of_turn());
             };
-            let Some(last) = page.last() else {
-                is_behind = false;
+            if page.is_empty() {
                 break;
-            };
-            after = Some(last.payment.clone());
-            fresh.extend(page);
-            while PAYMENTS_KEPT < fresh.len() {
-                before = fresh.pop_front().map(|payment| payment.payment);
+            }
+            for payment in page {
+                fresh.push_front(payment);
             }
         }
-        (self.before, self.payments, self.is_behind) = (before, fresh, is_behind);
+        while PAYMENTS_KEPT < fresh.len() {
+            fresh.pop_front();
+            begins_s = fresh.front().map(|payment| payment.created_s);
+        }
+        (self.payments, self.begins_s) = (fresh, begins_s);
         Ok(())
     }
 

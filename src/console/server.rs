@@ -13,8 +13,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::bounds::Bounds;
@@ -22,6 +22,7 @@ pub use super::code::Code;
 use super::desk::Desk;
 use super::door::Place;
 use crate::browser::neighbour;
+use crate::doorway;
 
 /// Random bytes in the console's path.
 const PATH_BYTES: usize = 12;
@@ -30,6 +31,7 @@ const PATH_BYTES: usize = 12;
 #[derive(Debug)]
 pub struct Console {
     listener: TcpListener,
+    port: u16,
     desk: Arc<Desk>,
     news: UnboundedReceiver<News>,
 }
@@ -71,16 +73,29 @@ impl Console {
         listener.set_nonblocking(true)?;
         let mut drawn = [0_u8; PATH_BYTES];
         getrandom::fill(&mut drawn).map_err(ConsoleFault::Randomness)?;
-        let host = listener.local_addr()?.to_string();
+        let address = listener.local_addr()?;
+        let host = address.to_string();
         let place = Place { origin: format!("http://{host}"), base: format!("/{}/", hex::encode(drawn)), host };
         let (teller, news) = unbounded_channel();
-        Ok(Self { listener, desk: Arc::new(Desk::new(profile, place, bounds, teller)), news })
+        Ok(Self { listener, port: address.port(), desk: Arc::new(Desk::new(profile, place, bounds, teller)), news })
     }
 
     /// The address to open. It lets nobody in.
     #[must_use]
     pub fn address(&self) -> String {
         format!("{}{}", self.desk.place.origin, self.desk.place.base)
+    }
+
+    /// The port on 127.0.0.1.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The path that everything is below: `/`, 24 hexadecimal digits, `/`.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.desk.place.base
     }
 
     /// Where codes come from.
@@ -96,22 +111,22 @@ impl Console {
     /// Where the port cannot be listened on any more.
     pub async fn serve(mut self, stop: impl Future<Output = ()>, mut told: impl FnMut(News)) -> io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let room = Arc::new(Semaphore::new(self.desk.bounds.connections));
+        let connections = self.desk.bounds.connections;
+        let (porch, room) = (Arc::new(Semaphore::new(connections)), Arc::new(Semaphore::new(connections)));
         let mut stop = pin!(stop);
         loop {
             tokio::select! {
                 () = stop.as_mut() => return Ok(()),
                 Some(news) = self.news.recv() => told(news),
-                accepted = listener.accept() => {
-                    let Ok((stream, theirs)) = accepted else { continue };
-                    // No seat: closed at once, before anything is read.
-                    let Ok(seat) = Arc::clone(&room).try_acquire_owned() else { continue };
-                    let desk = Arc::clone(&self.desk);
+                (place, stream, theirs) = arrival(&listener, &porch) => {
+                    let (desk, room) = (Arc::clone(&self.desk), Arc::clone(&room));
                     tokio::spawn(async move {
-                        if is_ours(&stream, theirs).await {
+                        let ours = is_ours(&stream, theirs).await;
+                        drop(place);
+                        // A seat is for our own user's programs. Without one it is closed at once, before anything is read.
+                        if ours && let Ok(_seat) = room.try_acquire_owned() {
                             converse(stream, desk).await;
                         }
-                        drop(seat);
                     });
                 }
             }
@@ -128,6 +143,17 @@ impl CodeDesk {
     pub fn issue(&self) -> Result<Code, ConsoleFault> {
         self.0.issue().map_err(ConsoleFault::Randomness)
     }
+}
+
+/// The next connection, once there is room to look at whose it is.
+async fn arrival(
+    listener: &tokio::net::TcpListener,
+    porch: &Arc<Semaphore>,
+) -> (Option<OwnedSemaphorePermit>, TcpStream, SocketAddr) {
+    // It is never closed, so there is a place sooner or later.
+    let place = Arc::clone(porch).acquire_owned().await.ok();
+    let (stream, theirs) = doorway::next(listener).await;
+    (place, stream, theirs)
 }
 
 /// Whether the program at the other end is our own user's, as the kernel tells. Elsewhere than on Linux it does not tell.

@@ -4,18 +4,20 @@
 mod parts;
 mod people;
 
+use bursar_policy::Setting;
 use bursar_vault::client::OperatorClient;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{ApprovalView, OperatorAsk, OperatorReply, OperatorStatus, PastPayment};
 use serde::Serialize;
 
-use self::parts::{Approval, Budget, Event, Gauge, Open, Payment};
+use self::parts::{Approval, Budget, Event, Gauge, Open, Payment, Remark};
 use self::people::{Person, hosts, payees};
 use super::books::{Check, Checker};
 use super::burn::{self, Chart};
 use super::past::Past;
 use super::shown::Shown;
 use super::word::{NotDone, out_of_turn};
+use crate::standing;
 
 /// Charts of budgets at most.
 const CHARTS_MAX: usize = 6;
@@ -34,7 +36,7 @@ pub(super) struct State {
     /// What a person should do next.
     next: Option<Shown>,
     /// What else a person should know.
-    notes: Vec<Shown>,
+    notes: Vec<Remark>,
     /// Money in payments that are not resolved.
     held: Vec<Shown>,
     budgets: Vec<Budget>,
@@ -44,7 +46,8 @@ pub(super) struct State {
     unresolved: Vec<Open>,
     /// Newest first.
     payments: Vec<Payment>,
-    payments_behind: bool,
+    /// When the oldest of the payments was counted from which a chart would be drawn further back; absent where all are whole.
+    charts_from_s: Option<u64>,
     refusals: Vec<Event>,
     acts: Vec<Event>,
     hosts: Vec<Person>,
@@ -64,30 +67,30 @@ pub(super) fn state(profile: &Profile, past: &mut Past, checker: &Checker) -> Re
         return Err(out_of_turn());
     };
     past.look(&operator, welcome.pid, status.rules_digest)?;
-    let sandbox = profile.setting() == bursar_policy::Setting::Sandbox;
-    Ok(whole(&status, &approvals, past, sandbox, checker.now()))
+    Ok(whole(profile, &status, &approvals, past, checker.now()))
 }
 
-fn whole(status: &OperatorStatus, approvals: &[ApprovalView], past: &Past, sandbox: bool, check: Check) -> State {
+fn whole(profile: &Profile, status: &OperatorStatus, approvals: &[ApprovalView], past: &Past, check: Check) -> State {
     let payments: Vec<&PastPayment> = past.payments.iter().collect();
+    let charts = charts(status, past, &payments);
     State {
         now_s: status.now_s,
-        sandbox,
+        sandbox: profile.setting() == Setting::Sandbox,
         payer: status.payer.as_ref().map(Shown::of),
         locked: status.locked,
         frozen: status.frozen.as_ref().map(Shown::of),
         latched: status.latched.as_ref().map(Shown::of),
         rules_changed: status.rules_changed,
-        next: status.next_step.as_ref().map(Shown::of),
-        notes: notes(status),
+        next: standing::next(profile, status).as_ref().map(Shown::of),
+        notes: standing::notes(profile, status).iter().map(Remark::of).collect(),
         held: status.held.iter().map(Shown::of).collect(),
         budgets: status.sessions.iter().map(|session| Budget::of(session, status.now_s)).collect(),
         limits: status.limits.iter().flat_map(Gauge::of).collect(),
-        charts: charts(status, past, &payments),
+        charts_from_s: past.begins_s.filter(|from_s| charts.iter().any(|chart| chart.begins_s < *from_s)),
+        charts,
         approvals: approvals.iter().map(Approval::of).collect(),
         unresolved: status.unresolved.iter().map(Open::of).collect(),
         payments: payments.iter().rev().map(|payment| Payment::of(payment)).collect(),
-        payments_behind: past.is_behind,
         refusals: past.refusals.iter().rev().map(Event::of).collect(),
         acts: past.acts.iter().rev().map(Event::of).collect(),
         hosts: hosts(status, past.rules.as_ref().map(|(_, rules)| rules), &payments),
@@ -105,27 +108,4 @@ fn charts(status: &OperatorStatus, past: &Past, payments: &[&PastPayment]) -> Ve
         charts.extend(limits.filter_map(|limit| burn::of_limit(limit, rules, payments, status.now_s)));
     }
     charts
-}
-
-/// What `bursar status` says in lines of their own.
-fn notes(status: &OperatorStatus) -> Vec<Shown> {
-    let mut notes = Vec::new();
-    if status.rules_changed {
-        notes.push(Shown::of("the rules file differs from the rules in force; `bursar reload` loads it"));
-    }
-    for name in &status.secrets_missing {
-        notes.push(Shown::of(&format!(
-            "the rules name the secret `{name}`, which is not kept; `bursar secret set {name}`"
-        )));
-    }
-    for payment in &status.denied {
-        notes.push(Shown::of(&format!(
-            "the seller said that {payment} was settled, and the chain shows that it never was; `bursar claim {payment}` \
-             writes it all down"
-        )));
-    }
-    if let Some(trouble) = status.shares.as_ref().and_then(|shares| shares.trouble.as_ref()) {
-        notes.push(Shown::of(&format!("the center of shares: {trouble}")));
-    }
-    notes
 }

@@ -2,11 +2,13 @@
 //! shown, and never send a passphrase for a price that was not typed.
 
 use bursar_policy::Money;
+use bursar_policy::quantity::Moment;
 use bursar_vault::client::{ClientFault, OperatorClient};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{ApprovalState, ApprovalView, OperatorAsk, OperatorReply};
 
 use super::post::{ApproveForm, DenyForm, ThawForm};
+use crate::terms_shown::Word;
 
 /// What is written down of a freeze from here.
 const FROZEN: &str = "frozen at the console";
@@ -36,7 +38,7 @@ pub(super) fn operator(profile: &Profile) -> Result<OperatorClient, NotDone> {
 
 /// The reply was not of the kind that the ask wants.
 pub(super) fn out_of_turn() -> NotDone {
-    NotDone::Fault("the vault answered out of turn; use the same version of bursar for both".to_owned())
+    ClientFault::OtherVersion.into()
 }
 
 /// Stops all payments.
@@ -58,12 +60,12 @@ pub(super) fn approve(profile: &Profile, form: ApproveForm) -> Result<String, No
     let view = approvals.iter().find(|view| view.id == form.id);
     check(view, &form)?;
     let ask = OperatorAsk::Approve { id: form.id, binding: form.binding, passphrase: form.passphrase };
-    decided(&operator, &ask, "Approved, for one payment", "call again with exactly the same arguments")
+    decided(&operator, &ask, Word::Yes)
 }
 
 /// Says no to a purchase that waits, or takes an unused yes back.
 pub(super) fn deny(profile: &Profile, form: DenyForm) -> Result<String, NotDone> {
-    decided(&operator(profile)?, &OperatorAsk::Deny { id: form.id }, "Denied", "not ask again")
+    decided(&operator(profile)?, &OperatorAsk::Deny { id: form.id }, Word::No)
 }
 
 /// Whether the purchase still waits, is the one that was shown, and its price is the one that was typed.
@@ -85,11 +87,9 @@ fn check(view: Option<&ApprovalView>, form: &ApproveForm) -> Result<(), NotDone>
     Ok(())
 }
 
-fn decided(operator: &OperatorClient, ask: &OperatorAsk, word: &str, agent: &str) -> Result<String, NotDone> {
+fn decided(operator: &OperatorClient, ask: &OperatorAsk, word: Word) -> Result<String, NotDone> {
     match operator.ask(ask)? {
-        OperatorReply::Decided(view) => {
-            Ok(format!("{word}: {} to {}. Tell the agent to {agent}.", view.money, view.terms.payee))
-        }
+        OperatorReply::Decided(view) => Ok(word.told(&view, &Moment(view.expires_s).to_string())),
         _ => Err(out_of_turn()),
     }
 }

@@ -33,7 +33,7 @@ use crate::clock;
 use crate::console_note;
 use crate::content::ContentStore;
 use crate::net::{Resolver, Tls};
-use crate::wallet::{Conversation, Wallet};
+use crate::wallet::{Conversation, Wallet, WalletFault};
 use crate::wire::{Demand, Envelope};
 use deliver::Paying;
 use end::{Declined, End};
@@ -308,5 +308,17 @@ impl<R: Resolver + 'static> Payments for Buyer<R> {
 
     fn approval_page(&self, approval: &str) -> Option<String> {
         console_note::page(&self.profile, &approval.parse().ok()?)
+    }
+
+    async fn decided(&self, approval: &str) {
+        let Ok(approval) = approval.parse() else { return };
+        let asked = async {
+            let mut vault = self.wallet.open().await?;
+            while vault.waits(&approval).await? {}
+            Ok::<(), WalletFault>(())
+        };
+        if let Err(fault) = asked.await {
+            tracing::debug!(%fault, "nobody tells whether a purchase waits still");
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -38,6 +38,8 @@ pub(crate) enum Admission {
     No,
     /// Nobody can say now: the wallet is locked, or there is no vault.
     NotNow,
+    /// Too many guessed of late: nobody looked at the token.
+    TooMany,
 }
 
 /// Answers one reader.
@@ -76,6 +78,11 @@ async fn reply<S: Shelf>(request: Request<Incoming>, shelf: Arc<S>) -> Response<
         Admission::No => {
             let mut told = plain(StatusCode::UNAUTHORIZED, "show the token of [metrics] as a bearer token\n");
             told.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            told
+        }
+        Admission::TooMany => {
+            let mut told = plain(StatusCode::TOO_MANY_REQUESTS, "too many tokens were tried of late; come again\n");
+            told.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
             told
         }
         Admission::NotNow => {

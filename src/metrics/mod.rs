@@ -1,28 +1,33 @@
-//! Counts of what happens, for whoever looks after machines. It must never hold a URL, a body or an address, nor a host unless
-//! the rules name hosts.
+//! Counts of what happens, and the course of purchases, for whoever looks after machines. It must never hold a URL, a body or an
+//! address, nor name a host unless the rules name hosts.
 //!
-//! Counters begin with the process that keeps them and come from the events of the log; gauges are what the vault says of this
-//! moment. No number here decides anything, and money stays exact: it is written as decimals and never passes a float.
+//! Counters begin with the process that keeps them. Money and ends come from the events of the log; times and refusals are what
+//! the vault measured in its memory, because the log knows whole seconds and has no room for every refusal; gauges are what the
+//! vault says of this moment. No number here decides anything, and money stays exact: it is written as decimals and never passes
+//! a float.
 
 mod door;
+mod mark;
 mod otlp;
 mod prometheus;
+mod times;
+mod traces;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bursar_policy::Money;
 use bursar_policy::rules::Labels;
-use bursar_vault::protocol::{LogEntry, OperatorStatus, PaymentDetail};
+use bursar_vault::protocol::{LegName, LogEntry, OperatorStatus, Passage, PassageEnd, PaymentDetail};
 
 pub(crate) use door::{Admission, Shelf, answer};
+pub(crate) use mark::{Fresh, Mark};
 pub(crate) use otlp::request as otlp_request;
 pub(crate) use prometheus::text as prometheus_text;
+pub(crate) use times::Times;
+pub(crate) use traces::{Trace, request as trace_request};
 
-/// The upper ends of the buckets of a payment's time, in seconds. The log counts whole seconds.
-const BUCKETS_S: [u64; 8] = [1, 2, 5, 10, 30, 60, 300, 900];
-
-/// The most codes and hosts that are told apart; what comes after them is counted as `other`.
-const WORDS_MAX: usize = 200;
+/// The most hosts that are told apart; what comes after them is counted as `other`.
+const HOSTS_MAX: usize = 200;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +38,13 @@ pub(crate) enum Kind {
     Gauge,
 }
 
-/// One number with its labels. A label's name is ours; its value may be a word of the operator's.
+/// The labels of a number. A label's name is ours; its value may be a word of the operator's.
+type LabelSet = Vec<(&'static str, String)>;
+
+/// One number with its labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
-    pub(crate) labels: Vec<(&'static str, String)>,
+    pub(crate) labels: LabelSet,
     /// Decimal digits.
     pub(crate) value: String,
 }
@@ -50,38 +58,52 @@ pub(crate) struct Family {
     pub(crate) samples: Vec<Sample>,
 }
 
-/// How long payments took from being counted to being settled.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Times {
-    /// How many fell into each bucket, the last one without an upper end.
-    pub(crate) counts: [u64; BUCKETS_S.len() + 1],
-    pub(crate) sum_s: u64,
+/// Times with their labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Timed {
+    pub(crate) labels: LabelSet,
+    pub(crate) times: Times,
 }
 
-impl Times {
-    fn note(&mut self, seconds: u64) {
-        let place = BUCKETS_S.iter().position(|end| seconds <= *end).unwrap_or(BUCKETS_S.len());
-        if let Some(count) = self.counts.get_mut(place) {
-            *count = count.saturating_add(1);
-        }
-        self.sum_s = self.sum_s.saturating_add(seconds);
-    }
+/// One histogram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Spread {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) samples: Vec<Timed>,
 }
 
 /// What was counted since the process began.
 #[derive(Clone, Debug)]
 pub(crate) struct Counts {
     labels: Labels,
+    hosts: BTreeSet<String>,
     spent: BTreeMap<(String, Option<String>), Money>,
+    returned: BTreeMap<(String, Option<String>), Money>,
     payments: BTreeMap<(String, Option<String>), u64>,
+    corrected: BTreeMap<(String, String, Option<String>), u64>,
     refused: BTreeMap<String, u64>,
-    pub(crate) times: Times,
+    missed: u64,
+    purchase: BTreeMap<PassageEnd, Times>,
+    to_signature: Times,
+    to_report: Times,
 }
 
 impl Counts {
-    pub(crate) const fn new(labels: Labels) -> Self {
-        let times = Times { counts: [0; BUCKETS_S.len() + 1], sum_s: 0 };
-        Self { labels, spent: BTreeMap::new(), payments: BTreeMap::new(), refused: BTreeMap::new(), times }
+    pub(crate) fn new(labels: Labels) -> Self {
+        Self {
+            labels,
+            hosts: BTreeSet::new(),
+            spent: BTreeMap::new(),
+            returned: BTreeMap::new(),
+            payments: BTreeMap::new(),
+            corrected: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            missed: 0,
+            purchase: BTreeMap::new(),
+            to_signature: Times::default(),
+            to_report: Times::default(),
+        }
     }
 
     /// Whether this event ends a payment, so that its detail is needed.
@@ -89,60 +111,139 @@ impl Counts {
         ["settled", "presumed_spent", "lapsed", "voided"].contains(&event.kind.as_str()) && event.payment.is_some()
     }
 
-    /// Counts a payment that came to an end by `event`.
+    /// Counts a payment that came to an end by `event`. One that had ended before, which a late word of the seller's or a chain
+    /// corrects, is counted as corrected and not once more; its money is counted when it first counts as spent, and as returned
+    /// when it is back.
     pub(crate) fn ended(&mut self, event: &LogEntry, detail: &PaymentDetail) {
         let host = match self.labels {
             Labels::Nobody => None,
-            Labels::Hosts => Some(word(&self.payments, |(_, host)| host.clone(), detail.site.authority())),
+            Labels::Hosts => Some(self.host(detail.site.authority())),
         };
-        let count = self.payments.entry((event.kind.clone(), host.clone())).or_default();
-        *count = count.saturating_add(1);
-        if event.kind == "settled" || event.kind == "presumed_spent" {
-            let money = detail.receipt.money;
-            let key = (money.currency().to_string(), host);
-            let sum = self.spent.entry(key).or_insert_with(|| Money::zero(money.currency()));
-            *sum = sum.checked_add(money).unwrap_or(*sum);
+        let money = detail.receipt.money;
+        let before = detail.events.iter().rev().find(|earlier| earlier.seq < event.seq && Self::is_an_end(earlier));
+        let was_spent = before.is_some_and(counts_as_spent);
+        match before {
+            None => grow(&mut self.payments, (event.kind.clone(), host.clone())),
+            Some(before) => grow(&mut self.corrected, (before.kind.clone(), event.kind.clone(), host.clone())),
         }
-        if event.kind == "settled" {
-            self.times.note(event.at_s.saturating_sub(detail.receipt.created_s));
+        let sums = match (was_spent, counts_as_spent(event)) {
+            (false, true) => &mut self.spent,
+            (true, false) => &mut self.returned,
+            _ => return,
+        };
+        let sum = sums.entry((money.currency().to_string(), host)).or_insert_with(|| Money::zero(money.currency()));
+        *sum = sum.checked_add(money).unwrap_or(*sum);
+    }
+
+    /// Counts what a vault measured.
+    pub(crate) fn measured(&mut self, fresh: &Fresh) {
+        self.missed = self.missed.saturating_add(fresh.missed);
+        for (code, times) in &fresh.refused {
+            let count = self.refused.entry(code.clone()).or_default();
+            *count = count.saturating_add(*times);
+        }
+        for passage in &fresh.passages {
+            self.passed(passage);
         }
     }
 
-    /// Counts a refusal by its first code, as the log tells it.
-    pub(crate) fn refused(&mut self, event: &LogEntry) {
-        if event.kind != "refused" {
-            return;
+    fn passed(&mut self, passage: &Passage) {
+        self.purchase.entry(passage.end).or_default().note(passage.took_us);
+        let leg = |name| passage.legs.iter().find(|leg| leg.name == name);
+        let Some(sign) = leg(LegName::Sign) else { return };
+        if leg(LegName::Claim).is_some() {
+            self.to_signature.note(sign.from_us.saturating_add(sign.took_us));
         }
-        let code = first_code(&event.detail).unwrap_or("other").to_owned();
-        let known = self.refused.contains_key(&code) || self.refused.len() < WORDS_MAX;
-        let count = self.refused.entry(if known { code } else { "other".to_owned() }).or_default();
-        *count = count.saturating_add(1);
+        if let Some(pay) = leg(LegName::Pay) {
+            self.to_report.note(pay.took_us);
+        }
     }
 
-    /// Everything but the times, with what the vault says of this moment where it says anything.
+    /// `new`, or `other` where it is one too many.
+    fn host(&mut self, new: String) -> String {
+        if self.hosts.len() < HOSTS_MAX || self.hosts.contains(&new) {
+            self.hosts.insert(new.clone());
+            return new;
+        }
+        "other".to_owned()
+    }
+
+    /// Everything but times, with what the vault says of this moment where it says anything.
     pub(crate) fn families(&self, status: Option<&OperatorStatus>) -> Vec<Family> {
-        let of_host = |host: &Option<String>| host.iter().map(|host| ("host", host.clone())).collect::<Vec<_>>();
-        let spent = self.spent.iter().map(|((currency, host), money)| Sample {
-            labels: [vec![("currency", currency.clone())], of_host(host)].concat(),
-            value: decimal(*money),
-        });
+        let of_host = |host: &Option<String>| host.iter().map(|host| ("host", host.clone())).collect::<LabelSet>();
+        let sums = |sums: &BTreeMap<(String, Option<String>), Money>| {
+            let sum = |((currency, host), money): (&(String, Option<String>), &Money)| Sample {
+                labels: [vec![("currency", currency.clone())], of_host(host)].concat(),
+                value: decimal(*money),
+            };
+            sums.iter().map(sum).collect::<Vec<_>>()
+        };
         let payments = self.payments.iter().map(|((state, host), count)| Sample {
             labels: [vec![("state", state.clone())], of_host(host)].concat(),
+            value: count.to_string(),
+        });
+        let corrected = self.corrected.iter().map(|((from, to, host), count)| Sample {
+            labels: [vec![("from", from.clone()), ("to", to.clone())], of_host(host)].concat(),
             value: count.to_string(),
         });
         let refused = self
             .refused
             .iter()
             .map(|(code, count)| Sample { labels: vec![("code", code.clone())], value: count.to_string() });
+        let missed = vec![Sample { labels: Vec::new(), value: self.missed.to_string() }];
         let counter = |name, help, samples| Family { name, help, kind: Kind::Counter, samples };
         let mut families = vec![
-            counter("bursar_spent_total", "Money that was settled, or counts as spent for good.", spent.collect()),
-            counter("bursar_payments_total", "Payments that came to an end, by how they ended.", payments.collect()),
-            counter("bursar_refused_total", "Refusals in the log, by their first code.", refused.collect()),
+            counter(
+                "bursar_spent_total",
+                "Money that was settled, or counts as spent, each payment once.",
+                sums(&self.spent),
+            ),
+            counter("bursar_returned_total", "Money that counted as spent and is back.", sums(&self.returned)),
+            counter(
+                "bursar_payments_total",
+                "Payments that came to an end, by how they first ended.",
+                payments.collect(),
+            ),
+            counter("bursar_corrected_total", "Payments whose end was corrected later.", corrected.collect()),
+            counter("bursar_refused_total", "Refusals by code, under each of their codes.", refused.collect()),
+            counter("bursar_purchases_missed_total", "Purchases whose times nobody asked for in time.", missed),
         ];
         families.extend(status.map(gauges).unwrap_or_default());
         families
     }
+
+    /// Every time.
+    pub(crate) fn spreads(&self) -> Vec<Spread> {
+        let of_end = |(end, times): (&PassageEnd, &Times)| Timed {
+            labels: vec![("outcome", end.word().to_owned())],
+            times: times.clone(),
+        };
+        let alone = |times: &Times| vec![Timed { labels: Vec::new(), times: times.clone() }];
+        let spread = |name, help, samples| Spread { name, help, samples };
+        vec![
+            spread("bursar_purchase_seconds", "From the claim of a purchase to its end.", {
+                self.purchase.iter().map(of_end).collect()
+            }),
+            spread("bursar_claim_to_signature_seconds", "From the claim of a purchase to its signature.", {
+                alone(&self.to_signature)
+            }),
+            spread(
+                "bursar_signature_to_report_seconds",
+                "From the signature of a payment to the report of what came back.",
+                alone(&self.to_report),
+            ),
+        ]
+    }
+}
+
+/// Whether a payment that ended by `event` counts as spent.
+fn counts_as_spent(event: &LogEntry) -> bool {
+    event.kind == "settled" || event.kind == "presumed_spent"
+}
+
+fn grow<K: Ord>(counts: &mut BTreeMap<K, u64>, of: K) {
+    let count = counts.entry(of).or_default();
+    *count = count.saturating_add(1);
 }
 
 /// What the vault says of this moment.
@@ -150,7 +251,7 @@ fn gauges(status: &OperatorStatus) -> Vec<Family> {
     let gauge = |name, help, samples| Family { name, help, kind: Kind::Gauge, samples };
     let one = |value: String| vec![Sample { labels: Vec::new(), value }];
     let flag = |is: bool| one(u8::from(is).to_string());
-    let money = |labels: Vec<(&'static str, String)>, money: Money| Sample {
+    let money = |labels: LabelSet, money: Money| Sample {
         labels: [labels, vec![("currency", money.currency().to_string())]].concat(),
         value: decimal(money),
     };
@@ -165,9 +266,7 @@ fn gauges(status: &OperatorStatus) -> Vec<Family> {
         gauge("bursar_held", "Money set aside in payments that are not resolved.", {
             status.held.iter().map(|held| money(Vec::new(), *held)).collect()
         }),
-        gauge("bursar_unresolved", "Payments that are not resolved; 20 stands for 20 or more.", {
-            one(status.unresolved.len().to_string())
-        }),
+        gauge("bursar_unresolved", "Payments that are not resolved.", one(status.unresolved_count.to_string())),
         gauge("bursar_approvals_waiting", "Purchases that wait for a person.", {
             one(status.approvals_waiting.to_string())
         }),
@@ -193,21 +292,6 @@ fn gauges(status: &OperatorStatus) -> Vec<Family> {
 fn decimal(money: Money) -> String {
     let text = money.to_string();
     text.split(' ').next().unwrap_or_default().to_owned()
-}
-
-/// The code of the first reason in the detail of a refusal: `METHOD ORIGIN; CODE: sentence; …`.
-fn first_code(detail: &str) -> Option<&str> {
-    let (code, _) = detail.split_once("; ")?.1.split_once(": ")?;
-    let is_code = (1..=64).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    is_code.then_some(code)
-}
-
-/// `new`, or `other` where it is one too many.
-fn word<K, V>(known: &BTreeMap<K, V>, of: impl Fn(&K) -> Option<String>, new: String) -> String {
-    let mut words: Vec<String> = known.keys().filter_map(of).collect();
-    words.sort_unstable();
-    words.dedup();
-    if words.contains(&new) || words.len() < WORDS_MAX { new } else { "other".to_owned() }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use bursar_policy::errand::{Errand, QuoteId};
 use bursar_policy::refusal::Refusal;
 use bursar_policy::rules::Rules;
 use bursar_policy::terms::Terms;
-use bursar_policy::{Handle, PageOpening};
+use bursar_policy::{ApprovalId, Handle, PageOpening};
 use bursar_vault::blank::Blank;
 use bursar_vault::protocol::frame::{self, HEADER_BYTES};
 use bursar_vault::protocol::{
@@ -203,6 +203,18 @@ impl Conversation {
     pub async fn recall(&mut self, wanted: Wanted) -> Result<Option<Recalled>, WalletFault> {
         match self.link.ask(&AgentAsk::Recall(wanted)).await? {
             AgentReply::Recalled(found) => Ok(found.map(|found| *found)),
+            _ => Err(WalletFault::OutOfTurn),
+        }
+    }
+
+    /// Waits until a purchase of this session does not wait for a person any more, a while at most; whether it waits still.
+    ///
+    /// # Errors
+    ///
+    /// [`WalletFault`] when the vault cannot be asked.
+    pub async fn waits(&mut self, approval: &ApprovalId) -> Result<bool, WalletFault> {
+        match self.link.ask(&AgentAsk::Waits { approval: approval.clone() }).await? {
+            AgentReply::Waits(waits) => Ok(waits),
             _ => Err(WalletFault::OutOfTurn),
         }
     }

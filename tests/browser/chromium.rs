@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bursar::browser::cdp::{Cdp, Session};
+use bursar::browser::cdp::{Cdp, CdpFault, Session};
 use bursar::browser::join::Endpoint;
 use bursar::browser::launch;
 use serde_json::{Value, json};
@@ -29,8 +29,9 @@ fn program() -> PathBuf {
 }
 
 /// Words with which it reaches nothing but `seller`, and trusts it. What is different here from how a person starts it is
-/// in this one place, and never in the program under test.
-fn bounds(seller: &Seller) -> [String; 7] {
+/// in this one place, and never in the program under test. The last word has it be what a person's browser is, one that says of
+/// itself that no program drives it; [`Page::is_driven`] takes that back for one page.
+fn bounds(seller: &Seller) -> [String; 8] {
     [
         "--no-sandbox".to_owned(),
         "--disable-dev-shm-usage".to_owned(),
@@ -41,6 +42,7 @@ fn bounds(seller: &Seller) -> [String; 7] {
         format!(
             "--host-resolver-rules=MAP {HOST} 127.0.0.1, MAP {OTHER} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
         ),
+        "--disable-blink-features=AutomationControlled".to_owned(),
     ]
 }
 
@@ -201,7 +203,18 @@ impl Page<'_> {
         let look = format!(
             "new Promise(done => {{ const look = () => ({condition}) ? done(true) : setTimeout(look, 20); look(); }})"
         );
-        if timeout(PATIENCE, self.run(&look)).await.is_err() {
+        let ask = json!({ "expression": look, "awaitPromise": true, "returnByValue": true });
+        // A page that is loaded anew meanwhile forgets what it was asked, or is too young to answer: then it is asked again.
+        let asked = async {
+            loop {
+                match self.cdp.call(Some(&self.session), "Runtime.evaluate", ask.clone()).await {
+                    Ok(told) if told["result"]["value"] == true => return,
+                    Ok(_) | Err(CdpFault::Refused { .. }) => {}
+                    Err(fault) => panic!("{fault}"),
+                }
+            }
+        };
+        if timeout(PATIENCE, asked).await.is_err() {
             panic!("`{condition}` never came about: {}", self.run("document.body.innerText").await);
         }
     }
@@ -236,6 +249,11 @@ impl Page<'_> {
             self.press("Tab").await;
         }
         panic!("no Tab leads to `{selector}`");
+    }
+
+    /// Says from now on, as a browser does that a program drives, that one does (`navigator.webdriver`).
+    pub(crate) async fn is_driven(&self) {
+        self.call("Emulation.setAutomationOverride", json!({ "enabled": true })).await;
     }
 
     /// Takes this width, in CSS pixels, and these colours.

@@ -150,3 +150,92 @@ async fn a_page_elsewhere_neither_reads_the_console_nor_does_anything_with_it() 
     inside.until("document.getElementById('standing').textContent === 'paying'").await;
     assert_eq!(house.status().frozen, None);
 }
+
+#[tokio::test]
+async fn a_client_shows_the_page_and_its_link_leads_through_the_login_to_the_card() {
+    let mut house = Household::cautious().await;
+    let mut terminal = Terminal::open(&house.profile).await;
+    let asked = json!({ "url": house.seller.url("/report?a=3") });
+    let url = house.agent.call_that_shows("x402_fetch", &asked).await;
+    let id = url.strip_prefix(&format!("{}#approval=", terminal.address)).expect("the page is not the console's");
+    house.agent.opens("x402_fetch", &asked).await;
+
+    // The link is followed on a page of somebody else's, as in a client that is a page itself.
+    let elsewhere = house.browser.open(&house.seller.url("/free")).await;
+    let follow = format!("Object.assign(document.createElement('a'), {{ href: '{url}', target: '_blank' }}).click()");
+    elsewhere.start(&follow).await;
+    let page = house.browser.page_at(&url).await;
+    page.looks(1280, "light").await;
+    page.until("document.activeElement.id === 'code'").await;
+    page.types(&terminal.code().await).await;
+    page.press("Enter").await;
+    page.until(&format!("document.activeElement.id === 'card-{id}'")).await;
+    assert_eq!(page.run("document.querySelector('nav a[aria-current]').hash").await, "#approvals");
+    answers(&page, "0.05 USD", PASSPHRASE).await;
+    page.until("document.getElementById('says').textContent.startsWith('Approved, for one payment: 0.05 USD to ')")
+        .await;
+    drop(page);
+    // The call that waited for the person.
+    let paid = house.agent.hears().await;
+    assert_eq!((&paid["outcome"], &paid["repeat"]), (&json!("paid"), &json!(false)), "{paid}");
+
+    // The same link once more, in a page that is open: there is nothing to decide any more.
+    let page = house.browser.page_at(&url).await;
+    page.run("location.hash = 'overview'").await;
+    page.until("!document.getElementById('overview').hidden").await;
+    page.run(&format!("location.hash = 'approval={id}'")).await;
+    page.until("document.getElementById('says').textContent.startsWith('No purchase waits under ')").await;
+    page.until("document.activeElement.id === 'approvals-title'").await;
+}
+
+#[tokio::test]
+async fn a_browser_that_a_program_drives_is_asked_for_no_passphrase() {
+    let mut house = Household::cautious().await;
+    let mut terminal = Terminal::open(&house.profile).await;
+    let url = house.seller.url("/report?a=4");
+    fetched(&mut house, &url).await;
+    let page = house.browser.blank().await;
+    page.is_driven().await;
+    page.go(&terminal.address).await;
+    page.looks(1280, "light").await;
+    page.until("document.querySelector('#login .driven').innerText.includes('A program drives this browser')").await;
+    page.types(&terminal.code().await).await;
+    page.press("Enter").await;
+    goes_to(&page, "approvals").await;
+    page.until("document.querySelector('#view .driven').innerText.includes('no passphrase')").await;
+    page.until("document.querySelector('.approval button.danger') !== null").await;
+    page.whole_picture(&crate::panes::picture("driven")).await;
+    page.tabs_to("#freeze").await;
+    page.press("Enter").await;
+    page.until("document.getElementById('standing').textContent === 'frozen'").await;
+    assert_eq!(page.run("document.querySelectorAll('input[type=password]').length").await, 0);
+    // No is a word that needs none.
+    page.tabs_to(".approval button.danger").await;
+    page.press("Enter").await;
+    page.until("document.getElementById('says').textContent.startsWith('Denied: 0.05 USD to ')").await;
+}
+
+#[tokio::test]
+async fn nothing_of_what_was_shown_stays_in_the_page_after_a_login() {
+    let mut house = Household::cautious().await;
+    let mut terminal = Terminal::open(&house.profile).await;
+    let url = house.seller.url("/report?a=5");
+    fetched(&mut house, &url).await;
+    // By the person, and by the console, which the page hears of at its next look.
+    let leave = "document.getElementById('leave').click()";
+    let ended = "fetch('leave', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', \
+                 'x-bursar-token': sessionStorage.getItem('bursar-token') } })";
+    for (ends, says) in [(leave, ""), (ended, "You are not logged in any more.")] {
+        let page = terminal.log_in(&house.browser).await;
+        page.until("document.body.textContent.includes('a=5')").await;
+        page.run("window.old = true").await;
+        page.start(ends).await;
+        page.until(&format!(
+            "window.old !== true && document.activeElement.id === 'code' && \
+             document.getElementById('login-says').textContent.startsWith('{says}')"
+        ))
+        .await;
+        assert_eq!(page.run("document.documentElement.textContent.includes('a=5')").await, false);
+        terminal.enter().await;
+    }
+}

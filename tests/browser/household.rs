@@ -29,7 +29,7 @@ pub(crate) struct Household {
     pub(crate) profile: Profile,
     pub(crate) browser: Chromium,
     pub(crate) seller: Seller,
-    agent: Agent,
+    pub(crate) agent: Agent,
     vault: Child,
     // Dropped last: whatever runs in it has ended by then.
     _folder: TempDir,

@@ -22,7 +22,7 @@ fn axe() -> String {
         .unwrap_or_else(|_| panic!("this test needs axe-core: run `cd tests/axe && npm ci --ignore-scripts`"))
 }
 
-fn picture(name: &str) -> PathBuf {
+pub(crate) fn picture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("target/tests/console-{name}.png"))
 }
 

@@ -3,14 +3,17 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::process::Child;
 use tokio::time::{interval, timeout};
 
+use crate::collector::{Collector, Span};
 use crate::desk::{Desk, PASSPHRASE, PATIENCE, write};
 use crate::explain::{beside, fetched};
 use crate::stall::{HOST, PAYEE, Stall};
@@ -55,7 +58,8 @@ async fn at(port: u16, path: &str, token: Option<&str>) -> String {
 
 /// The page, once it has `line`.
 async fn with_line(port: u16, line: &str) -> String {
-    let mut tick = interval(Duration::from_millis(50));
+    // As often as one may who knows the token.
+    let mut tick = interval(Duration::from_millis(200));
     let found = timeout(PATIENCE, async {
         loop {
             tick.tick().await;
@@ -85,7 +89,19 @@ async fn counts_are_read_with_the_token_and_by_nobody_else() {
     assert_eq!(fetched(&desk, "https://other.cli.test/page").await["code"], "host_not_allowed");
     let page = with_line(port, "bursar_refused_total{code=\"host_not_allowed\"} 1").await;
     assert!(page.starts_with("HTTP/1.1 200 ") && page.contains("content-type: text/plain; version=0.0.4"), "{page}");
-    let page = with_line(port, "bursar_session_spent{session=\"default\",currency=\"USD\"} 0.05").await;
+    with_line(port, "bursar_session_spent{session=\"default\",currency=\"USD\"} 0.05").await;
+    with_line(port, "bursar_payments_total{state=\"settled\"} 1").await;
+    let page = with_line(port, "bursar_unresolved 0").await;
+    for line in [
+        "bursar_purchase_seconds_count{outcome=\"paid\"} 1",
+        "bursar_purchase_seconds_count{outcome=\"refused\"} 1",
+        "bursar_claim_to_signature_seconds_count 1",
+        "bursar_signature_to_report_seconds_count 1",
+        "bursar_spent_total{currency=\"USD\"} 0.05",
+    ] {
+        assert!(page.lines().any(|one| one == line), "no `{line}`: {page}");
+    }
+    assert!(!page.contains("bursar_signature_to_report_seconds_sum 0\n"), "a request takes its time: {page}");
     for private in [HOST, "private", "other.cli.test", PAYEE, "0x", TOKEN] {
         assert!(!page.contains(private), "{private}: {page}");
     }
@@ -117,29 +133,94 @@ async fn a_socket_is_its_owners_and_wants_no_token_and_hosts_are_named_where_the
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_collector_on_this_machine_is_sent_them_as_otlp() {
+async fn a_collector_on_this_machine_is_sent_counts_and_where_the_rules_say_so_traces() {
     let stall = Stall::open().await;
-    let collector = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = collector.local_addr().unwrap().port();
-    let (_desk, _metrics) = shown(&stall, &format!("otlp = \"http://127.0.0.1:{port}\"\n")).await;
-    let (mut stream, _) = timeout(PATIENCE, collector.accept()).await.unwrap().unwrap();
-    let mut bytes = Vec::new();
-    let body = loop {
-        let mut piece = [0; 4096];
-        let count = timeout(PATIENCE, stream.read(&mut piece)).await.unwrap().unwrap();
-        bytes.extend_from_slice(&piece[..count]);
-        let text = String::from_utf8(bytes.clone()).unwrap();
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        assert!(head.starts_with("POST /v1/metrics HTTP/1.1\r\n") && head.contains("application/json"), "{head}");
-        if let Ok(body) = serde_json::from_str::<Value>(body) {
-            break body;
-        }
+    let mut collector = Collector::open().await;
+    let table = format!("otlp = \"http://127.0.0.1:{}\"\ntraces = true\n", collector.port);
+    let (desk, metrics) = shown(&stall, &table).await;
+    let checked = desk.run(&["check"]).await.out;
+    let checked = checked.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(checked.contains("go with the course of each purchase"), "{checked}");
+    let begun = collector.next().await;
+    assert_eq!(begun.metric("bursar_purchases_missed_total").unwrap(), ["0"]);
+    for (path, outcome) in [("page?private=1", "paid"), ("free/text", "free")] {
+        assert_eq!(fetched(&desk, &format!("{}/{path}", stall.origin())).await["outcome"], outcome);
+    }
+    assert_eq!(fetched(&desk, "https://other.cli.test/page").await["code"], "host_not_allowed");
+    // Who ends it loses nothing: the rest is sent before it goes.
+    end(metrics).await;
+    let counts = collector.next().await;
+    assert_eq!(counts.metric("bursar_purchases_missed_total").unwrap(), ["0"]);
+    let spans = collector.next().await.spans();
+    let whole: Vec<&Span> = spans.iter().filter(|span| span.parent_span_id.is_none()).collect();
+    let ends: Vec<_> = whole.iter().map(|span| span.said("bursar.outcome")).collect();
+    assert_eq!(ends, ["paid", "unpaid", "refused"]);
+    assert_eq!(whole[0].said("bursar.money"), "0.05 USD");
+    assert_eq!(whole[2].codes(), ["host_not_allowed"]);
+    let parts = |of: &Span| {
+        let parts = spans.iter().filter(|span| span.parent_span_id.as_ref() == Some(&of.span_id));
+        parts.map(|span| span.name.clone()).collect::<Vec<_>>()
     };
-    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
-    let metrics = body["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
-    assert!(
-        metrics.iter().any(|metric| metric["name"] == "bursar_refused_total" && metric["sum"]["isMonotonic"] == true)
-    );
+    assert_eq!(parts(whole[0]), ["claim", "visit", "authorize", "sign", "pay", "report"]);
+    assert_eq!(parts(whole[1]), ["claim"]);
+    assert_eq!(parts(whole[2]), ["claim", "visit"]);
+    for private in [HOST, "private", "other.cli.test", PAYEE, "0x", "://"] {
+        assert!(!collector.heard.contains(private), "{private}: {}", collector.heard);
+    }
+    assert!(timeout(PATIENCE, collector.nothing_more()).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_word_of_the_rules_no_trace_is_sent() {
+    let stall = Stall::open().await;
+    let mut collector = Collector::open().await;
+    let (desk, metrics) = shown(&stall, &format!("otlp = \"http://127.0.0.1:{}\"\n", collector.port)).await;
+    assert!(collector.next().await.metric("bursar_spent_total").unwrap().is_empty());
+    assert_eq!(fetched(&desk, &format!("{}/page", stall.origin())).await["outcome"], "paid");
+    end(metrics).await;
+    let counts = collector.next().await;
+    assert_eq!(counts.histogram("bursar_claim_to_signature_seconds"), 1);
+    assert!(timeout(PATIENCE, collector.nothing_more()).await.unwrap());
+}
+
+/// Ends `bursar metrics` as a person does, and waits until it is gone.
+async fn end(mut metrics: Child) {
+    let pid = Pid::from_raw(i32::try_from(metrics.id().unwrap()).unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    assert!(timeout(PATIENCE, metrics.wait()).await.unwrap().unwrap().success());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_that_guess_as_fast_as_they_can_keep_no_operator_out() {
+    let stall = Stall::open().await;
+    let port = free_port().await;
+    let (desk, _metrics) = shown(&stall, &format!("listen = \"127.0.0.1:{port}\"\ntoken = \"scrape\"\n")).await;
+    assert!(at(port, "/metrics", Some(TOKEN)).await.starts_with("HTTP/1.1 200 "));
+    let over = Arc::new(AtomicBool::new(false));
+    let guess = |over: Arc<AtomicBool>| async move {
+        let mut told = [0_u32; 2];
+        while !over.load(Ordering::SeqCst) {
+            let reply = at(port, "/metrics", Some("a-guess-of-a-stranger-0123")).await;
+            let place = ["HTTP/1.1 401 ", "HTTP/1.1 429 "].iter().position(|start| reply.starts_with(start));
+            told[place.unwrap_or_else(|| panic!("{reply}"))] += 1;
+        }
+        told
+    };
+    let strangers: Vec<_> = (0..32).map(|_| tokio::spawn(guess(Arc::clone(&over)))).collect();
+    let began = Instant::now();
+    for _ in 0..8 {
+        desk.run(&["freeze"]).await.done();
+        let page = at(port, "/metrics", Some(TOKEN)).await;
+        assert!(page.starts_with("HTTP/1.1 200 "), "who knows the token is let in as ever: {page}");
+    }
+    over.store(true, Ordering::SeqCst);
+    let mut all = [0_u32; 2];
+    for stranger in strangers {
+        let [wrong, early] = stranger.await.unwrap();
+        all = [all[0] + wrong, all[1] + early];
+    }
+    let allowed = 10 + 2 * (began.elapsed().as_secs() + 1);
+    assert!(u64::from(all[0]) <= allowed && 0 < all[1], "{all:?} in {:?}", began.elapsed());
 }
 
 #[tokio::test]

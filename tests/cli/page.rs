@@ -3,7 +3,6 @@
 
 use std::process::Stdio;
 
-use bursar::console_note::Note;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout};
@@ -53,6 +52,19 @@ impl Client {
     }
 }
 
+/// A console in a terminal that nobody types into, and its address.
+async fn console(desk: &Desk) -> (Child, String) {
+    let mut command = desk.command();
+    command.arg("console").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+    let mut console = command.spawn().unwrap();
+    let mut lines = BufReader::new(console.stdout.take().unwrap()).lines();
+    let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
+    let address = line.strip_prefix("Your console: ").unwrap_or_else(|| panic!("{line}")).to_owned();
+    // Whoever shows what it says goes on reading.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (console, address)
+}
+
 fn outcome(answer: &Value) -> &str {
     answer["result"]["structuredContent"]["outcome"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }
@@ -68,20 +80,26 @@ async fn the_page_is_shown_while_a_console_listens_and_the_person_decides_not_th
     assert_eq!(outcome(&answer), "needs_approval", "no console, no page");
     let id = answer["result"]["structuredContent"]["approval_id"].as_str().unwrap().to_owned();
 
-    let note = Note::write(&desk.profile(), 4711).unwrap();
+    let (mut terminal, address) = console(&desk).await;
     client.fetch(2, &url).await;
     let asked = client.hears().await;
     assert_eq!(asked["method"], "elicitation/create", "{asked}");
-    assert_eq!(asked["params"]["url"], format!("http://127.0.0.1:4711/#approval={id}"));
+    assert_eq!(asked["params"]["url"], format!("{address}#approval={id}"));
     let text = asked.to_string();
     assert!(!text.contains(HOST) && !text.contains("private"), "{text}");
-    client.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}})).await;
-    assert_eq!(outcome(&client.hears().await), "needs_approval", "an accept of the client's is no yes");
+    client.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "decline"}})).await;
+    assert_eq!(outcome(&client.hears().await), "needs_approval");
 
+    // An accept says that the page is being opened: the answer comes when the person has decided.
     client.fetch(3, &url).await;
     let asked = client.hears().await;
+    client.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}})).await;
     desk.typing(&["approve", &id], PASSPHRASE).await.done();
-    client.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "decline"}})).await;
-    assert_eq!(outcome(&client.hears().await), "paid", "the person's yes stands whatever the client says");
-    drop(note);
+    assert_eq!(outcome(&client.hears().await), "paid", "the person's yes, after the client's accept");
+
+    // A console that was killed is none.
+    terminal.kill().await.unwrap();
+    let url = format!("{}/page?private=2", stall.origin());
+    client.fetch(4, &url).await;
+    assert_eq!(outcome(&client.hears().await), "needs_approval");
 }

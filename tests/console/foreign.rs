@@ -72,6 +72,33 @@ async fn another_place_can_do_nothing_even_with_every_secret_of_a_login() {
     for site in ["cross-site", "same-site"] {
         house.send(&house.get("").but("sec-fetch-site", site)).await.is(403, "foreign_page");
     }
+    // A link from anywhere opens the page, which is nobody's secret, and nothing else; a frame and a script's request do not.
+    let link = |name: &str| {
+        house
+            .get(name)
+            .but("sec-fetch-site", "cross-site")
+            .with("sec-fetch-mode", "navigate")
+            .with("sec-fetch-dest", "document")
+    };
+    assert_eq!(house.send(&link("")).await.status, 200);
+    assert_eq!(house.send(&link("").but("sec-fetch-site", "same-site")).await.status, 200);
+    for ask in [
+        link("main.js"),
+        keys.on(link("state")),
+        link("").but("sec-fetch-dest", "iframe"),
+        link("").but("sec-fetch-dest", "empty"),
+        link("").but("sec-fetch-mode", "no-cors"),
+        link("").but("sec-fetch-mode", "cors"),
+        link("").with("sec-fetch-dest", "document"),
+        link("").with("origin", "http://evil.example"),
+        freeze
+            .clone()
+            .but("sec-fetch-site", "cross-site")
+            .with("sec-fetch-mode", "navigate")
+            .with("sec-fetch-dest", "document"),
+    ] {
+        house.send(&ask).await.is(403, "foreign_page");
+    }
     // What a form of another page could send without asking first.
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/json; x=y"] {
         house.send(&freeze.clone().but("content-type", kind)).await.is(415, "not_json");

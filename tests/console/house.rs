@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{interval, timeout};
 use zeroize::Zeroizing;
 
+use crate::mute::MuteVault;
 use crate::raw::{Answer, Ask, PATIENCE};
 
 pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
@@ -47,6 +48,28 @@ impl House {
         let profile = Profile::locate_sandbox(&folder.path().join("home")).unwrap();
         profile.create().unwrap();
         Self::open(profile, folder, None, bounds)
+    }
+
+    /// A console over a vault that says nothing of how it stands.
+    pub(crate) fn with_a_vault_that_tells_nothing() -> (Self, MuteVault) {
+        let house = Self::empty(Bounds::usual());
+        let vault = MuteVault::open(&house.profile);
+        (house, vault)
+    }
+
+    /// The profile's folder, as a person types it.
+    pub(crate) fn home(&self) -> std::path::Display<'_> {
+        self.profile.home().display()
+    }
+
+    /// Another console over the vault of `house`.
+    pub(crate) fn beside(house: &Self) -> Self {
+        let folder = TempDir::with_prefix("bursar-console-").unwrap();
+        Self::open(house.profile.clone(), folder, None, Bounds::usual())
+    }
+
+    pub(crate) const fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// A console over a vault that runs.
@@ -127,6 +150,13 @@ impl House {
         }
     }
 
+    pub(crate) fn opens_a_budget(&self) {
+        let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
+        let (name, budget) = ("default".parse().unwrap(), "5.00 USD".parse().unwrap());
+        let ask = OperatorAsk::SessionNew { name, budget, minutes: 60, mandate: None, passphrase: passphrase() };
+        operator.ask(&ask).unwrap();
+    }
+
     pub(crate) fn freeze(&self) {
         let (operator, _) = OperatorClient::connect(&self.profile).unwrap();
         operator.ask(&OperatorAsk::Freeze { reason: "a test".to_owned() }).unwrap();
@@ -157,6 +187,11 @@ schemes = ["exact"]
 networks = ["eip155:84532"]
 assets = ["eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e"]
 recipients = ["0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e"]
+
+[[limit]]
+scope = "all"
+window = "24h"
+max = "10.00 USD"
 
 [[host]]
 origin = "https://shop.console.test"

@@ -92,7 +92,10 @@ async fn the_state_is_told_and_the_ledger_is_checked_beside_the_vault() {
         (&true.into(), &false.into(), &"never".into())
     );
     assert_eq!(state["hosts"][0]["who"], "https://shop.console.test");
-    assert_eq!(state["next"], "no budget is open: run `bursar session new --budget \"1.00 USD\"`");
+    // As it can be typed: the profile is in it, as the terminal says it.
+    let next = state["next"].as_str().unwrap();
+    let typed = format!("`bursar --sandbox {} session new --budget \"1.00 USD\"`", house.home());
+    assert!(next.starts_with("no budget is open: run ") && next.ends_with(&typed), "{next}");
     assert_eq!(house.send(&keys.on(house.post("check", "{}"))).await.status, 200);
     let checked = loop {
         let check = house.send(&keys.on(house.get("state"))).await.json()["check"].clone();

@@ -76,14 +76,42 @@ async fn a_connection_ends_when_its_time_is_over() {
 async fn a_flood_of_strangers_leaves_the_operators_requests_alone() {
     let house = House::with_vault_and(Bounds { burst: 6, per_second: 1, ..Bounds::usual() }).await;
     let keys = house.enter().await;
+    // What another page can send takes nothing from a person who logs in.
+    let foreign = [house.get("").but("host", "evil.example"), house.get("state").but("sec-fetch-site", "cross-site")];
+    for ask in foreign.iter().cycle().take(12) {
+        house.send(ask).await;
+    }
+    for ask in &foreign {
+        house.send(ask).await.is(429, "too_many_requests");
+    }
+    house.enter().await;
     let mut answers = Vec::new();
     for _ in 0..12 {
         answers.push(house.send(&house.get("main.js")).await.status);
     }
     assert!(answers.contains(&429), "{answers:?}");
-    house.send(&house.get("").but("host", "evil.example")).await.is(429, "too_many_requests");
     assert_eq!(house.send(&keys.on(house.post("freeze", "{}"))).await.status, 200);
     assert!(house.status().frozen.is_some());
+}
+
+#[tokio::test]
+async fn a_freeze_waits_for_no_look_however_long_a_look_takes() {
+    let (house, vault) = House::with_a_vault_that_tells_nothing();
+    let keys = house.enter().await;
+    let mut looks = Vec::new();
+    for _ in 0..8 {
+        let mut stream = TcpStream::connect(&house.host).await.unwrap();
+        stream.write_all(keys.on(house.get("state")).head().as_bytes()).await.unwrap();
+        looks.push(stream);
+    }
+    vault.was_asked(1).await;
+    // Whatever came before this was let in before this.
+    for _ in 0..8 {
+        assert_eq!(house.send(&house.get("main.js")).await.status, 200);
+    }
+    assert_eq!(house.send(&keys.on(house.post("freeze", "{}"))).await.status, 200);
+    drop(looks);
+    vault.goes_on();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

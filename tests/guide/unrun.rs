@@ -3,7 +3,7 @@
 use crate::page::Page;
 
 /// Page, how the block begins, and why it cannot run here.
-const UNRUN: [(&str, &str, &str); 20] = [
+const UNRUN: [(&str, &str, &str); 21] = [
     ("docs/browser.md", "bursar browser ", "it opens a window and stays; tests/browser starts it with a real Chromium"),
     (
         "docs/browser.md",
@@ -42,6 +42,11 @@ const UNRUN: [(&str, &str, &str); 20] = [
     ("docs/releases.md", "packaging/release/build", "it builds a release with another C compiler"),
     ("docs/routes.md", "bursar watch ", "it goes on until it is stopped; tests/cli/watch.rs watches"),
     ("docs/shares.md", "bursar ledger migrate --shares", "it needs a PostgreSQL server; tests/cli/shares.rs runs it"),
+    (
+        "docs/speed.md",
+        "(cd tests/peers && npm ci",
+        "it builds in release mode and measures for many minutes; tests/all runs a quick part",
+    ),
     ("docs/start.md", "cargo install", "it compiles everything in release mode"),
     (
         "docs/start.md",

@@ -138,6 +138,7 @@ listen = "127.0.0.1:9464"
 token = "scrape"
 otlp = "http://[::1]:4318"
 every = "30s"
+traces = true
 hosts = false
 
 [sandbox]

@@ -1,9 +1,9 @@
-// The official MCP client, of both eras, is shown the page where a person decides, and its answer decides nothing.
+// The official MCP client, of both eras, is shown the page where a person decides; after its accept the person is waited for, and
+// no answer of its own decides anything.
 //
 //   node page.mjs --bursar PATH
 //
-// Makes a sandbox, a seller on loopback and a note of a console that listens (held by `flock`, util-linux). Ends with the line
-// `N passed, N failed`.
+// Makes a sandbox, a seller on loopback and a console. Ends with the line `N passed, N failed`.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,6 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 const PASSPHRASE = "correct horse battery staple\n";
 const PAYEE = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
-const CONSOLE_PORT = 4711;
 
 const { values } = parseArgs({ options: { bursar: { type: "string" } } });
 const bursar = resolve(values.bursar ?? "target/debug/bursar");
@@ -48,7 +47,7 @@ const seller = createServer((request, response) => {
   const document = JSON.stringify(terms(`http://shop.test:${seller.address().port}${request.url}`));
   response.writeHead(402, { "payment-required": Buffer.from(document).toString("base64") }).end();
 });
-let lock;
+let terminal;
 try {
   await new Promise((listening) => seller.listen(0, "127.0.0.1", listening));
   const { port } = seller.address();
@@ -61,10 +60,10 @@ try {
   writeFileSync(rules, text);
   run("unlock");
   run("session", "new", "--budget", "1.00 USD");
-  const note = join(folder, "box", "run", "console.json");
-  writeFileSync(note, JSON.stringify({ port: CONSOLE_PORT }), { mode: 0o600 });
-  lock = spawn("flock", ["--exclusive", note, "sh", "-c", "echo held; exec cat"], { stdio: ["pipe", "pipe", "inherit"] });
-  await new Promise((held) => lock.stdout.once("data", held));
+  terminal = spawn(bursar, [...sandbox, "console"], { stdio: ["pipe", "pipe", "ignore"] });
+  const said = await new Promise((heard, ended) => terminal.stdout.once("data", heard).once("end", () => ended(new Error("no console"))));
+  const address = /^Your console: (\S+)$/m.exec(said.toString())[1];
+  terminal.stdout.resume();
 
   for (const [mode, era] of [["legacy", "legacy"], ["auto", "modern"]]) {
     for (const action of ["accept", "decline"]) {
@@ -73,24 +72,27 @@ try {
       const client = new Client({ name: "bursar-page", version: "0.0.0" }, { versionNegotiation: { mode }, capabilities });
       client.setRequestHandler("elicitation/create", async ({ params }) => {
         asked.push(params);
+        // The person says no, when the client has said what it says.
+        if (action === "accept") setImmediate(() => run("deny", params.url.split("=")[1]));
         return { action };
       });
       await client.connect(new StdioClientTransport({ command: bursar, args: [...sandbox, "serve"], stderr: "ignore" }));
-      const ask = { name: "x402_fetch", arguments: { url: `http://shop.test:${port}/page?private=1` } };
+      const ask = { name: "x402_fetch", arguments: { url: `http://shop.test:${port}/page?private=${era}-${action}` } };
       const { structuredContent: answer } = await client.callTool(ask, { timeout: 30_000 });
       await client.close();
       const told = JSON.stringify(asked);
-      const page = `http://127.0.0.1:${CONSOLE_PORT}/#approval=${answer?.approval_id}`;
-      holds(`${era}, ${action}: the page is shown once`, asked.length === 1 && asked[0].url === page);
+      const page = new RegExp(`^${address}#approval=a_[0-9a-f]{32}$`);
+      holds(`${era}, ${action}: the page is shown once`, asked.length === 1 && page.test(asked[0].url));
       holds(`${era}, ${action}: nothing of the purchase is in it`, !told.includes("shop.test") && !told.includes("private"));
-      holds(`${era}, ${action}: the client's word is no yes`, client && answer?.outcome === "needs_approval");
+      const outcome = action === "accept" ? "refused" : "needs_approval";
+      holds(`${era}, ${action}: the client's word is no yes, and the person's no is heard`, answer?.outcome === outcome);
     }
   }
 } catch (fault) {
   holds(fault.message, false);
 } finally {
   seller.close();
-  lock?.stdin.end();
+  terminal?.kill();
   spawnSync(bursar, [...sandbox, "vault", "--stop"]);
   rmSync(folder, { recursive: true, force: true });
 }

@@ -51,6 +51,9 @@ pub trait Payments: Send + Sync + 'static {
         let _nowhere = approval;
         None
     }
+
+    /// Ends when the purchase under `approval` does not wait for the operator any more, or nobody can tell. Decides nothing.
+    fn decided(&self, approval: &str) -> impl Future<Output = ()> + Send;
 }
 
 /// An answer, and what was noticed about the seller's terms on the way to it, whatever the answer is.

@@ -24,7 +24,7 @@ use crate::call::{self, Told};
 use crate::catalog::{self, Which};
 use crate::flights::{Flights, Wanted};
 use crate::payments::Payments;
-use crate::person::{Page, Shown};
+use crate::person::{Page, Waited};
 use crate::progress::{Progress, Stage};
 use crate::transport::{self, LAST_ANSWERS_WAIT, Shutdown, StrictTransport};
 use crate::untrusted::line;
@@ -301,11 +301,12 @@ impl<P: Payments> ServerHandler for Server<P> {
         };
         let mut told = Self::accompany(run(progress), which, stages, wanted.clone(), &context).await;
         if let Some(page) = Page::of(&told, &*self.payments, &context) {
-            if is_modern(&context) {
-                if request.input_responses.is_none() {
-                    return Ok(page.required(self.meta(&context)).into());
-                }
-            } else if page.shown(&context, &wanted).await == Shown::Answered {
+            let waited = match &request.input_responses {
+                None if is_modern(&context) => return Ok(page.required(self.meta(&context)).into()),
+                Some(answers) if is_modern(&context) => page.opened(&*self.payments, answers, &wanted).await,
+                _ => page.shown(&*self.payments, &context, &wanted).await,
+            };
+            if waited == Waited::ToAnEnd {
                 // Whatever was answered: only the vault knows what the person decided.
                 let again = run(Progress::quiet(wanted.clone()));
                 told = Self::accompany(again, which, None, wanted, &context).await;

@@ -3,26 +3,27 @@
 //! One connection is one conversation, and the claim lives in it: however the connection ends, the claim ends with it,
 //! and what was counted stays counted.
 
-use crate::blank::Blank;
-use crate::ledger::{Ask, Claim, ClaimGuard, Counted, Drawn, Held, LedgerFault, Prepared, Price, Reservation, Source};
+use crate::ledger::{Ask, Claim, ClaimGuard, Counted, LedgerFault, Price, Reservation, Source};
+use crate::passage::Stopwatch;
 use crate::protocol::{
-    AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, PROTOCOL, Released, ReleasedHeader, Report, Sought,
-    Status, Wanted, Welcome,
+    AgentAsk, AgentReply, Claimed, Delivery, ENVELOPE_MAX_BYTES, LegName, PROTOCOL, Released, ReleasedHeader, Report,
+    Sought, Wanted, Welcome,
 };
 use crate::rules_file::RulesFile;
 use crate::server::{Conversation, Peer, Then};
 use crate::signing::Unsigned;
-use crate::status::{Needs, next_step};
 use crate::vault::Vault;
-use bursar_policy::rules::MandateNeed;
 use bursar_policy::{
-    Address, ApprovalId, Digest, Errand, Handle, HostRule, Method, PaymentId, QuoteId, Refusal, SecretName, SessionId,
-    SessionName, Terms,
+    Address, ApprovalId, Digest, Errand, HostRule, PaymentId, QuoteId, Refusal, SecretName, SessionId, SessionName,
+    Terms,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 mod attach;
+mod hold;
+mod standing;
+mod timed;
 
 /// How long one look at an identical purchase in flight lasts before the asker is checked to be still there.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -37,6 +38,7 @@ pub(crate) struct AgentConversation {
     peer: Peer,
     session: Option<SessionName>,
     work: Work,
+    stopwatch: Stopwatch,
 }
 
 /// What this connection is in the middle of.
@@ -69,8 +71,9 @@ impl From<Unsigned> for Trouble {
 }
 
 impl AgentConversation {
-    pub(crate) const fn new(vault: Arc<Vault>, peer: Peer) -> Self {
-        Self { vault, peer, session: None, work: Work::Nothing }
+    pub(crate) fn new(vault: Arc<Vault>, peer: Peer) -> Self {
+        let stopwatch = Stopwatch::new(Arc::clone(&vault.passages));
+        Self { vault, peer, session: None, work: Work::Nothing, stopwatch }
     }
 
     fn hello(&mut self, protocol: u16, session: Option<SessionName>) -> Result<AgentReply, Trouble> {
@@ -140,6 +143,7 @@ impl AgentConversation {
         let Some(key) = self.vault.wallet.key() else {
             return Err(self.locked(guard));
         };
+        let judged = terms.clone();
         let ask = ask(terms, envelope, key.address())?;
         self.vault.make_ready(guard.session(), guard.errand(), &ask.terms, &rules.rules);
         match self.vault.ledger.authorize(guard, ask, &rules.rules)? {
@@ -148,79 +152,13 @@ impl AgentConversation {
                 Err(Trouble::Refused(reasons))
             }
             Counted::Yes(exposed) => {
+                self.stopwatch.mark(LegName::Authorize, Instant::now());
+                self.stopwatch.counted(exposed.payment(), &judged, &rules.rules);
                 let (exposed, signed) = self.vault.sign(*exposed, &key, &rules.rules)?;
                 self.work = Work::Exposed(Box::new(exposed));
                 Ok(AgentReply::Authorized(Box::new(signed)))
             }
         }
-    }
-
-    fn hold(
-        &mut self,
-        terms: Terms,
-        envelope: String,
-        blank: Blank,
-        judged_under: Digest,
-    ) -> Result<AgentReply, Trouble> {
-        let (handle, drawn) = self.draw(blank)?;
-        let (guard, rules) = self.judged(&envelope, judged_under)?;
-        if let Err(not_a_page) = page(guard.errand()) {
-            self.work = Work::Claimed(guard);
-            return Err(not_a_page);
-        }
-        if self.vault.wallet.is_locked() {
-            return Err(self.locked(guard));
-        }
-        let ask = ask(terms, envelope, self.vault.wallet.address())?;
-        self.vault.make_ready(guard.session(), guard.errand(), &ask.terms, &rules.rules);
-        match self.vault.ledger.hold(guard, ask, drawn, &rules.rules)? {
-            Held::No { claim, reasons } => {
-                self.work = Work::Claimed(claim);
-                Err(Trouble::Refused(reasons))
-            }
-            Held::Yes(prepared) => Ok(self.held(handle, *prepared)),
-        }
-    }
-
-    fn hold_again(&mut self, blank: Blank) -> Result<AgentReply, Trouble> {
-        let (handle, drawn) = self.draw(blank)?;
-        match std::mem::replace(&mut self.work, Work::Nothing) {
-            Work::Exposed(exposed) => {
-                page(exposed.claim().errand())?;
-                Ok(self.held(handle, self.vault.ledger.prepare_again(*exposed, drawn)?))
-            }
-            other => {
-                self.work = other;
-                Err(trouble(
-                    "out_of_order",
-                    "nothing on this connection waits to be sent again; claim the errand first",
-                ))
-            }
-        }
-    }
-
-    /// A fresh handle, and what the ledger keeps of it.
-    fn draw(&self, blank: Blank) -> Result<(Handle, Drawn), Trouble> {
-        if !blank.fits_a_header() {
-            return Err(trouble(
-                "blank_too_large",
-                "the payment document is over 48 KiB; refuse such an offer earlier",
-            ));
-        }
-        if !self.vault.draws.has_room(Instant::now()) {
-            return Err(trouble(
-                "too_many_handles",
-                "too many pages were prepared lately; nothing was set aside, prepare this one in ten minutes",
-            ));
-        }
-        let handle = Handle::from_random(random()?);
-        let drawn = Drawn { digest: handle.digest(), blank };
-        Ok((handle, drawn))
-    }
-
-    fn held(&self, handle: Handle, Prepared { receipt, expires_in_s }: Prepared) -> AgentReply {
-        self.vault.draws.note(Instant::now());
-        AgentReply::Held { handle, expires_in_s, receipt }
     }
 
     /// The claim of this connection and the rules in force, which are those that the asker judged under.
@@ -365,46 +303,6 @@ impl AgentConversation {
         Ok(self.vault.ledger.session_named(name)?.map(|session| session.id))
     }
 
-    fn status(&self) -> Result<AgentReply, Trouble> {
-        let session = self.known_session()?;
-        let rules = self.vault.rules();
-        let overview = self.vault.ledger.overview(session.as_ref(), &rules.rules)?;
-        let locked = self.vault.wallet.is_locked();
-        // Without a session of its own an agent sees nobody else's payments and questions.
-        let (unresolved, approvals_waiting) = match session {
-            Some(_) => {
-                let unresolved = overview.unresolved.into_iter().map(|open| open.receipt).collect();
-                (unresolved, overview.approvals_waiting)
-            }
-            None => (Vec::new(), 0),
-        };
-        let mandated = rules.rules.mandate() == MandateNeed::Required;
-        let closed = rules.rules.opening().filter(|opening| !opening.is_open(overview.now_s));
-        Ok(AgentReply::Status(Box::new(Status {
-            outside_hours: closed.map(ToString::to_string),
-            mandate_missing: mandated && overview.session.as_ref().is_some_and(|session| session.mandate.is_none()),
-            next_step: next_step(&Needs {
-                sweep: false,
-                latched: overview.latched.is_some(),
-                frozen: overview.frozen.is_some(),
-                locked,
-                session: overview.session.as_ref(),
-                mandated,
-                now_s: overview.now_s,
-                approvals_waiting,
-            }),
-            approvals_waiting,
-            session: overview.session,
-            limits: overview.limits,
-            held: overview.held,
-            unresolved,
-            frozen: overview.frozen.is_some(),
-            latched: overview.latched.is_some(),
-            locked,
-            payer: Some(self.vault.wallet.address()),
-        })))
-    }
-
     /// The session named in the hello, open or over: an earlier result may still be asked for.
     fn session_for(&self, errand: &Errand) -> Result<SessionId, Trouble> {
         match self.known_session()? {
@@ -429,6 +327,8 @@ impl Conversation for AgentConversation {
 
     fn answer(&mut self, ask: AgentAsk) -> (AgentReply, Then) {
         self.vault.touch();
+        let now = Instant::now();
+        let step = self.asked(&ask, now);
         let greeted = self.session.is_some();
         let answered = match ask {
             AgentAsk::Hello { protocol, session } => self.hello(protocol, session),
@@ -444,7 +344,9 @@ impl Conversation for AgentConversation {
             AgentAsk::Decline { errand, sought, refusals } => self.decline(&errand, &sought, &refusals),
             AgentAsk::Recall(wanted) => self.recall(wanted),
             AgentAsk::Status => self.status(),
+            AgentAsk::Waits { approval } => self.waits(&approval),
         };
+        self.answered(step, &answered, now);
         let then = if self.session.is_some() { Then::GoOn } else { Then::Close };
         match answered {
             Ok(reply) => (reply, then),
@@ -476,14 +378,6 @@ fn ask(terms: Terms, envelope: String, payer: Address) -> Result<Ask, Trouble> {
         approval: ApprovalId::from_random(random()?),
         nonce: random()?,
     })
-}
-
-/// What a browser asks for by itself.
-fn page(errand: &Errand) -> Result<(), Trouble> {
-    if errand.method == Method::Get && errand.body.is_none() && errand.headers.is_empty() {
-        return Ok(());
-    }
-    Err(trouble("not_a_page", "a browser asks for a page with a plain GET; pay for this another way"))
 }
 
 fn trouble(code: &'static str, message: &str) -> Trouble {

@@ -48,6 +48,14 @@ impl TimeSource for MachineTime {
     }
 }
 
+/// Unix microseconds by the wall clock, to be told and never decided by; 0 before 1970.
+pub(crate) fn wall_us() -> u64 {
+    let read = clock_gettime(ClockId::Realtime);
+    let seconds = u64::try_from(read.tv_sec).unwrap_or(0);
+    let nanos = u64::try_from(read.tv_nsec).unwrap_or(0);
+    seconds.saturating_mul(1_000_000).saturating_add(nanos.div_euclid(1000))
+}
+
 /// What the ledger remembers of time across a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockMemory {

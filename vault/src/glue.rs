@@ -7,7 +7,10 @@
 use crate::blank::Blank;
 use crate::desk::{Chair, Stage};
 use crate::ledger::{Redeemed, Redeemer, Reservation, Unredeemable};
-use crate::protocol::{Delivery, GlueAsk, GlueReply, GlueWelcome, PROTOCOL, PaymentHeader, Report, Signed};
+use crate::passage::Stopwatch;
+use crate::protocol::{
+    Delivery, GlueAsk, GlueReply, GlueWelcome, LegName, PROTOCOL, PaymentHeader, Report, Sender, Signed,
+};
 use crate::server::{Conversation, Peer, Then};
 use crate::sign::Signature;
 use crate::signing::Unsigned;
@@ -36,6 +39,7 @@ pub(crate) struct GlueConversation {
     peer: Peer,
     chair: Option<Chair>,
     redeemed: Option<(Digest, Box<Reservation>)>,
+    stopwatch: Stopwatch,
 }
 
 impl From<Unsigned> for Trouble {
@@ -51,8 +55,9 @@ impl From<Unredeemable> for Trouble {
 }
 
 impl GlueConversation {
-    pub(crate) const fn new(vault: Arc<Vault>, peer: Peer) -> Self {
-        Self { vault, peer, chair: None, redeemed: None }
+    pub(crate) fn new(vault: Arc<Vault>, peer: Peer) -> Self {
+        let stopwatch = Stopwatch::new(Arc::clone(&vault.passages));
+        Self { vault, peer, chair: None, redeemed: None, stopwatch }
     }
 
     fn hello(&mut self, protocol: u16, session: Option<SessionName>) -> Result<GlueReply, Trouble> {
@@ -73,6 +78,7 @@ impl GlueConversation {
     fn next(&mut self) -> Result<GlueReply, Trouble> {
         let chair = greeted(self.chair.as_ref())?;
         drop(self.redeemed.take());
+        self.stopwatch.give_up(Instant::now());
         chair.go_on();
         let until = Instant::now().checked_add(IDLE);
         while until.is_some_and(|until| Instant::now() < until) {
@@ -100,16 +106,34 @@ impl GlueConversation {
     }
 
     fn redeem(&mut self, handle: &Handle, url: &str) -> Result<GlueReply, Trouble> {
+        if let Ok(site) = Site::parse(url) {
+            self.stopwatch.begin(Sender::Browser, &site, Instant::now());
+        }
+        let redeemed = self.paid_header(handle, url);
+        match &redeemed {
+            Ok(_header) => {
+                self.stopwatch.mark(LegName::Sign, Instant::now());
+                self.stopwatch.signed();
+            }
+            Err(trouble) => self.stopwatch.failed(trouble.code, Instant::now()),
+        }
+        redeemed
+    }
+
+    fn paid_header(&mut self, handle: &Handle, url: &str) -> Result<GlueReply, Trouble> {
         let chair = greeted(self.chair.as_ref())?;
         let handle = handle.digest();
         let rules = self.vault.rules();
         // Held from here to the signature: locking in between takes effect for the next payment.
         let Some(key) = self.vault.wallet.key() else {
-            return Err(refused(chair, &handle, vec![Refusal::WalletLocked]));
+            let reasons = vec![Refusal::WalletLocked];
+            self.stopwatch.refused(&reasons, Instant::now());
+            return Err(refused(chair, &handle, reasons));
         };
         let who = Redeemer { handle, session: chair.session().clone(), site: Site::parse(url).ok() };
         let (reservation, signed, blank) = match self.vault.ledger.redeem(&who, &rules.rules, PATIENCE)? {
             Redeemed::First { reservation, blank } => {
+                self.stopwatch.mark(LegName::Authorize, Instant::now());
                 let (reservation, signed) =
                     self.vault.sign(*reservation, &key, &rules.rules).inspect_err(|_unsigned| {
                         chair.say(&handle, Stage::Over);
@@ -121,9 +145,13 @@ impl GlueConversation {
                 let told = "the same purchase is being made at this moment; ask again in a moment";
                 return Err(trouble("purchase_in_flight", told));
             }
-            Redeemed::Refused(reasons) => return Err(refused(chair, &handle, reasons)),
+            Redeemed::Refused(reasons) => {
+                self.stopwatch.refused(&reasons, Instant::now());
+                return Err(refused(chair, &handle, reasons));
+            }
             Redeemed::Not(why) => return Err(why.into()),
         };
+        self.stopwatch.counted(&signed.payment, &signed.terms, &rules.rules);
         let header = header(&blank, &signed)?;
         chair.say(&handle, Stage::Redeemed);
         if let Some((earlier, given_up)) = self.redeemed.replace((handle, reservation)) {
@@ -133,7 +161,8 @@ impl GlueConversation {
         Ok(GlueReply::Redeemed { header })
     }
 
-    fn report(&self, handle: &Handle, report: Report) -> Result<GlueReply, Trouble> {
+    fn report(&mut self, handle: &Handle, report: Report) -> Result<GlueReply, Trouble> {
+        let asked = Instant::now();
         let chair = greeted(self.chair.as_ref())?;
         let handle = handle.digest();
         let Some((_, reservation)) = self.redeemed.as_ref().filter(|(redeemed, _)| *redeemed == handle) else {
@@ -144,6 +173,10 @@ impl GlueConversation {
         }
         let rules = self.vault.rules();
         let receipt = self.vault.ledger.report(reservation, report, rules.rules.breaker())?;
+        let now = Instant::now();
+        self.stopwatch.mark(LegName::Pay, asked);
+        self.stopwatch.mark(LegName::Report, now);
+        self.stopwatch.reported(&receipt, now);
         chair.say(&handle, Stage::Over);
         Ok(GlueReply::Reported { receipt })
     }

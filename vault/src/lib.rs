@@ -49,6 +49,7 @@ mod desk;
 mod draws;
 mod glue;
 mod operator;
+mod passage;
 pub mod process;
 mod rotate;
 mod server;

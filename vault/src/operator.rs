@@ -8,8 +8,8 @@ use crate::guarded;
 use crate::ledger::{Checkpointed, Decided, Event, EventKind, Meant, SessionOpened, When};
 use crate::passphrase::{PassphraseFault, Proven};
 use crate::protocol::{
-    ApprovalState, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL, Passphrase,
-    SessionView, WhichRules,
+    ApprovalState, LogEntry, Measures, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PROTOCOL,
+    Passphrase, SessionView, WhichRules,
 };
 use crate::rules_file::{self, RulesFile};
 use crate::server::{Conversation, Peer, Then};
@@ -285,6 +285,7 @@ impl OperatorConversation {
             limits: overview.limits,
             held: overview.held,
             unresolved: overview.unresolved,
+            unresolved_count: overview.unresolved_count,
             lost: overview.lost,
             quarantined: overview.quarantined,
             sweeps,
@@ -341,10 +342,26 @@ impl OperatorConversation {
         Ok(OperatorReply::Payments(fitting(found.into_iter()).collect()))
     }
 
+    /// The same backwards.
+    fn newest_payments(&self, limit: u32, before: Option<&PaymentId>) -> Result<OperatorReply, Trouble> {
+        let found = self.vault.ledger.newest_payments(limit, before)?;
+        Ok(OperatorReply::Payments(fitting(found.into_iter()).collect()))
+    }
+
     fn payment(&self, id: &PaymentId) -> Result<OperatorReply, Trouble> {
         let mut detail = self.vault.ledger.payment(id)?;
         detail.events = newest(detail.events);
         Ok(OperatorReply::Payment(Box::new(detail)))
+    }
+
+    fn measures(&self, after: u64) -> OperatorReply {
+        let (last, passages) = self.vault.passages.after(after);
+        OperatorReply::Measures(Box::new(Measures {
+            since_us: self.vault.passages.since_us(),
+            refused: self.vault.ledger.refusals(),
+            last,
+            passages: fitting(passages.into_iter()).collect(),
+        }))
     }
 
     fn do_it(&mut self, ask: OperatorAsk) -> Result<OperatorReply, Trouble> {
@@ -367,6 +384,7 @@ impl OperatorConversation {
             OperatorAsk::Next { after } => self.next(after),
             OperatorAsk::Payment { id } => self.payment(&id),
             OperatorAsk::Payments { limit, after } => self.payments(limit, after.as_ref()),
+            OperatorAsk::NewestPayments { limit, before } => self.newest_payments(limit, before.as_ref()),
             OperatorAsk::Against { session, errand, asked } => {
                 let rules = self.vault.rules();
                 Ok(OperatorReply::Against(self.vault.ledger.against(session, *errand, asked, &rules.rules)?))
@@ -384,6 +402,7 @@ impl OperatorConversation {
             OperatorAsk::SecretList => self.list_secrets(),
             OperatorAsk::SecretRemove { name, passphrase } => self.remove_secret(&name, &passphrase),
             OperatorAsk::MetricsToken { shown } => self.metrics_token(&shown),
+            OperatorAsk::Measures { after } => Ok(self.measures(after)),
             OperatorAsk::Reconcile => self.reconcile(),
             OperatorAsk::SweepPlan { account, asset } => self.plan_sweep(account, asset),
             OperatorAsk::Sweep { account, to, asset, amount, minutes, passphrase } => {
@@ -405,7 +424,7 @@ impl Conversation for OperatorConversation {
     type Reply = OperatorReply;
 
     fn answer(&mut self, ask: OperatorAsk) -> (OperatorReply, Then) {
-        if !matches!(ask, OperatorAsk::Next { .. } | OperatorAsk::MetricsToken { .. }) {
+        if !is_looking_on(&ask) {
             self.vault.touch();
         }
         let answered = self.do_it(ask);
@@ -419,6 +438,18 @@ impl Conversation for OperatorConversation {
     fn fault(code: &str, message: String) -> OperatorReply {
         OperatorReply::Fault { code: code.to_owned(), message }
     }
+}
+
+/// Whether this is asked by whoever only looks on, again and again: nobody works with a vault of which no more is asked. A
+/// hello by itself is no work either; what follows it is.
+const fn is_looking_on(ask: &OperatorAsk) -> bool {
+    matches!(
+        ask,
+        OperatorAsk::Hello { .. }
+            | OperatorAsk::Next { .. }
+            | OperatorAsk::MetricsToken { .. }
+            | OperatorAsk::Measures { .. }
+    )
 }
 
 /// The one whom a person meant by `whom`.

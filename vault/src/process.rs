@@ -40,7 +40,7 @@ pub use crate::vault::Ended;
 /// The most agents at once.
 const AGENTS_MAX: usize = 256;
 /// The most operators at once: a room of their own, which agents cannot fill.
-const OPERATORS_MAX: usize = 16;
+pub const OPERATORS_MAX: usize = 16;
 /// The most browsers' glues at once, one a session.
 const GLUES_MAX: usize = 32;
 /// How often expired payments are looked for.

@@ -11,6 +11,7 @@ pub mod glue;
 pub mod keys;
 pub mod lost;
 pub mod operator;
+pub mod passage;
 pub mod past;
 pub mod secret;
 
@@ -23,17 +24,18 @@ pub use glue::{Attach, GlueAsk, GlueRefusal, GlueReply, GlueWelcome, HeaderName,
 pub use keys::{SweepPlan, SweepSigned, SweepState, SweepView};
 pub use lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
 pub use operator::{
-    ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, PaymentDetail,
-    SharesView, WhichRules,
+    ApprovalState, ApprovalView, LogEntry, OperatorAsk, OperatorReply, OperatorStatus, OperatorWelcome, SharesView,
+    WhichRules,
 };
-pub use past::{PastPayment, Proof};
+pub use passage::{Leg, LegName, Measures, Passage, PassageEnd, Sender};
+pub use past::{PastPayment, PaymentDetail, Proof};
 pub use secret::{
     Passphrase, Released, ReleasedHeader, SECRET_MAX_BYTES, SECRET_MIN_BYTES, SecretList, SecretValue,
     SecretValueFault, SecretView,
 };
 
 /// The version that every socket speaks. A `Hello` with another number is answered with the fault `protocol_version`.
-pub const PROTOCOL: u16 = 7;
+pub const PROTOCOL: u16 = 8;
 
 /// The longest envelope a row may carry, in bytes. The vault stores it for a re-send and never parses it.
 pub const ENVELOPE_MAX_BYTES: usize = 64 * 1024;

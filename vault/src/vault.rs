@@ -5,6 +5,7 @@ use crate::desk::Desk;
 use crate::draws::Draws;
 use crate::guarded;
 use crate::ledger::{Checkpointed, Ledger, LedgerFault, When};
+use crate::passage::Passages;
 use crate::passphrase::PassphraseFault;
 use crate::profile::Profile;
 use crate::protocol::SharesView;
@@ -29,6 +30,7 @@ pub(crate) struct Vault {
     pub(crate) secrets: SecretStore,
     pub(crate) desk: Arc<Desk>,
     pub(crate) draws: Draws,
+    pub(crate) passages: Arc<Passages>,
     rules: RwLock<Arc<RulesFile>>,
     ending: Mutex<Option<Ended>>,
     ended: Condvar,
@@ -65,6 +67,7 @@ impl Vault {
             keeper,
             desk: Arc::default(),
             draws: Draws::default(),
+            passages: Arc::new(Passages::new()),
             rules: RwLock::new(Arc::new(rules)),
             ending: Mutex::new(None),
             ended: Condvar::new(),

@@ -76,6 +76,9 @@ pub enum RuleFault {
     /// A collector elsewhere.
     #[error("`otlp` of [metrics] is `{0}`; it is plain http to a loopback address, such as `http://127.0.0.1:4318`")]
     MetricsCollector(Origin),
+    /// Traces for nobody.
+    #[error("`traces` of [metrics] needs `otlp`, where they are sent; add it or remove `traces`")]
+    MetricsTraces,
     /// A secret for a proxy that there is not.
     #[error("`proxy_secret` of [network] is for a `proxy`; name one, or remove it")]
     IdleProxySecret,

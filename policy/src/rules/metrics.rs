@@ -1,4 +1,4 @@
-//! Where counts of what happens are shown. It must never open a door beyond this machine.
+//! Where counts of what happens are shown, and who gets the course of each purchase. It must never open a door beyond this machine.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -30,7 +30,10 @@ pub struct MetricsDraft {
     /// How often; every minute by default.
     #[serde(default)]
     pub every: Option<Span>,
-    /// Whether counts are told apart by host; they are not by default.
+    /// Whether the collector gets the course of each purchase as well; it does not by default.
+    #[serde(default)]
+    pub traces: bool,
+    /// Whether the host that was paid is named; it is not by default.
     #[serde(default)]
     pub hosts: bool,
 }
@@ -82,6 +85,15 @@ pub enum Labels {
     Hosts,
 }
 
+/// Whether a collector gets the course of each purchase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traces {
+    /// It gets counts alone.
+    Kept,
+    /// It does.
+    Sent,
+}
+
 /// What counts are shown, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metrics {
@@ -89,12 +101,13 @@ pub struct Metrics {
     token: Option<SecretName>,
     otlp: Option<Origin>,
     every_s: u64,
+    traces: Traces,
     labels: Labels,
 }
 
 impl Metrics {
     pub(super) fn new(draft: MetricsDraft) -> Result<Self, RuleFault> {
-        let MetricsDraft { listen, token, otlp, every, hosts } = draft;
+        let MetricsDraft { listen, token, otlp, every, traces, hosts } = draft;
         if listen.is_none() && otlp.is_none() {
             return Err(RuleFault::MetricsNowhere);
         }
@@ -108,8 +121,12 @@ impl Metrics {
         if let Some(origin) = otlp.as_ref().filter(|origin| !is_ours(origin)) {
             return Err(RuleFault::MetricsCollector(origin.clone()));
         }
+        if traces && otlp.is_none() {
+            return Err(RuleFault::MetricsTraces);
+        }
+        let traces = if traces { Traces::Sent } else { Traces::Kept };
         let labels = if hosts { Labels::Hosts } else { Labels::Nobody };
-        Ok(Self { listen, token, otlp, every_s: span("every", every, EVERY_S)?, labels })
+        Ok(Self { listen, token, otlp, every_s: span("every", every, EVERY_S)?, traces, labels })
     }
 
     /// Where they are read; `None` where they are only sent.
@@ -134,6 +151,12 @@ impl Metrics {
     #[must_use]
     pub const fn every_s(&self) -> u64 {
         self.every_s
+    }
+
+    /// Whether the collector gets the course of each purchase too.
+    #[must_use]
+    pub const fn traces(&self) -> Traces {
+        self.traces
     }
 
     /// Which labels they carry.

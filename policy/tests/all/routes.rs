@@ -32,10 +32,14 @@ fn metrics_stay_on_this_machine_and_a_port_wants_a_token() {
     for open in ["0.0.0.0:9464", "192.0.2.1:9464", "127.0.0.1:0", "127.0.0.1", "localhost:9464", "[::]:9464"] {
         refused(&[], &metrics(&format!("listen = \"{open}\"\ntoken = \"scrape\"\n")), "a loopback address with a port");
     }
+    contradiction(&[], &metrics("listen = \"socket\"\ntraces = true\n"), "`traces` of [metrics] needs `otlp`");
+    let sent = parse(&file(&[], &metrics("otlp = \"http://127.0.0.1:4318\"\ntraces = true\n")), Setting::Real).unwrap();
+    assert_eq!(sent.metrics().unwrap().traces(), rules::Traces::Sent);
     let text = metrics("listen = \"[::1]:9464\"\ntoken = \"scrape\"\notlp = \"http://127.0.0.1:4318\"\nhosts = true\n");
     let rules = parse(&file(&[], &text), Setting::Real).unwrap();
     let metrics = rules.metrics().unwrap();
     assert_eq!((metrics.every_s(), metrics.labels()), (60, rules::Labels::Hosts));
+    assert_eq!(metrics.traces(), rules::Traces::Kept, "no trace leaves unless the rules say so");
     assert_eq!(metrics.listen().unwrap().to_string(), "[::1]:9464");
     assert_eq!(rules.secret_uses().into_keys().map(SecretName::as_str).collect::<Vec<_>>(), ["scrape"]);
 }

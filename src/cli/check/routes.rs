@@ -1,6 +1,6 @@
 //! The sentences about who is told what beside the person at the terminal. Shows nothing of a webhook's URL but its origin.
 
-use bursar_policy::rules::{Labels, MetricsDoor, Telling};
+use bursar_policy::rules::{Labels, MetricsDoor, Telling, Traces};
 use bursar_vault::rules_file::Table;
 
 use super::sentences::span;
@@ -35,6 +35,11 @@ pub(super) fn of(read: &Reading<'_>, told: &mut Vec<Told>) {
         }
         if let Some(collector) = metrics.otlp() {
             tell(format!("are sent to {collector} every {}", span(metrics.every_s())), "otlp");
+            if let Traces::Sent = metrics.traces() {
+                let says =
+                    format!("go with the course of each purchase: {collector} gets its parts and how long they took");
+                tell(says, "traces");
+            }
         }
         tell(
             match metrics.labels() {

@@ -13,7 +13,7 @@ use bursar_vault::protocol::OperatorStatus;
 
 use super::line::Lines;
 use crate::cli::check::{self, Reading};
-use crate::cli::connect::shell_word;
+use crate::spelling::shell_word;
 
 /// What of the profile the other checks go on from.
 #[derive(Debug, Default)]

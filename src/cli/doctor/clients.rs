@@ -6,8 +6,8 @@ use bursar_vault::profile::Profile;
 
 use super::line::Lines;
 use super::rivals::{of_plugin, of_server};
-use crate::cli::connect::shell_word;
 use crate::cli::install::{Server, Survey, surveys};
+use crate::spelling::shell_word;
 use crate::wallet;
 
 /// Looks at every client under `home`.

@@ -9,11 +9,12 @@ use bursar_vault::protocol::{OperatorAsk, OperatorReply, OperatorStatus, Passphr
 use zeroize::Zeroizing;
 
 use super::conversation::said_first;
-use crate::cli::connect::{self, Operator, out_of_turn};
+use crate::cli::connect::{Operator, out_of_turn};
 use crate::cli::exit::Stop;
 use crate::cli::install::Global;
 use crate::cli::terminal::{self, Answer};
 use crate::cli::{install, table};
+use crate::spelling;
 
 /// How long a first budget lasts where nobody says otherwise, in minutes.
 const MINUTES: u32 = 60;
@@ -33,7 +34,7 @@ pub(super) fn go(
     budget(profile, typed)?;
     clients(global, home)?;
     rehearsal(if is_first { Answer::Yes } else { Answer::No })?;
-    let bursar = connect::spelled(profile);
+    let bursar = spelling::spelled(profile);
     said_first("That is all. From here on:")?;
     table::say(&format!("    {bursar} doctor             whether all is well, and what mends it"))?;
     table::say(&format!("    {bursar} status             budgets, and what waits for you"))?;
@@ -147,7 +148,7 @@ fn rehearsal(_enter: Answer) -> Result<(), Stop> {
 
 /// What is told where nobody is there to talk to.
 pub(super) fn told(profile: &Profile) -> Result<(), Stop> {
-    let bursar = connect::spelled(profile);
+    let bursar = spelling::spelled(profile);
     table::say(&format!(
         "next     look through the rules (`{bursar} check` says them in sentences), then `{bursar} unlock` and `{bursar} session new --budget \"1.00 USD\"`"
     ))?;

@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{ApprovalState, LogEntry, SessionView};
 
+use crate::cli::approval;
 use crate::cli::feed::Seen;
 use crate::cli::status::{self, Part};
 use crate::cli::table::{self, Paint};
-use crate::cli::{approval, connect};
+use crate::spelling;
 
 /// The most events that are kept for the screen.
 const EVENTS_MAX: usize = 200;
@@ -48,7 +49,7 @@ impl Picture {
     pub(super) fn parts(&self, passed_s: u64) -> Vec<Part> {
         let mut parts = Vec::new();
         if let Some(why) = &self.gone {
-            let says = connect::advice(&self.profile, &format!("{why}; this goes on when a vault is there again"));
+            let says = spelling::advice(&self.profile, &format!("{why}; this goes on when a vault is there again"));
             parts.push(Part::marked("NO VAULT", Paint::Bad, &says));
         }
         let Some(Seen { status, approvals, .. }) = &self.seen else { return parts };

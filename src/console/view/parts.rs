@@ -1,13 +1,30 @@
 //! The rows of the page: budgets, limits, purchases that wait, payments and events.
 
-use bursar_vault::protocol::{
-    ApprovalState, ApprovalView, LimitView, LogEntry, Outstanding, PastPayment, Proof, SessionView,
-};
+use bursar_vault::protocol::{ApprovalState, ApprovalView, LimitView, LogEntry, Outstanding, PastPayment, SessionView};
 use serde::Serialize;
 
 use crate::console::burn::permille;
 use crate::console::shown::Shown;
+use crate::standing::{self, Note, Weight};
 use crate::terms_shown;
+
+/// What a person should know, in a sentence.
+#[derive(Debug, Serialize)]
+pub(super) struct Remark {
+    kind: &'static str,
+    text: Shown,
+}
+
+impl Remark {
+    pub(super) fn of(note: &Note) -> Self {
+        let kind = match note.weight {
+            Weight::Good => "plain",
+            Weight::Odd => "odd",
+            Weight::Bad => "bad",
+        };
+        Self { kind, text: Shown::of(&note.says) }
+    }
+}
 
 /// A budget.
 #[derive(Debug, Serialize)]
@@ -157,25 +174,13 @@ impl Payment {
             payment: Shown::of(&past.payment),
             at_s: past.created_s,
             is: past.state.word(),
-            known_by: known_by(past.proof),
+            known_by: standing::known_by(past.proof),
             money: Shown::of(&past.money),
             payee: Shown::of(&past.terms.payee),
             what: Shown::of(&format!("{} {}", past.method, past.site)),
             budget: Shown::of(&past.session_name),
             transaction: past.receipt.transaction.as_ref().map(Shown::of),
         }
-    }
-}
-
-const fn known_by(proof: Option<Proof>) -> &'static str {
-    match proof {
-        None => "open: it may still change",
-        Some(Proof::SellerSays) => "the seller says so, with a transaction",
-        Some(Proof::TimeIsOver) => "nobody said how it ended, and its time is over",
-        Some(Proof::NeverSigned) => "nothing was signed",
-        Some(Proof::Chain) => "the chain shows that it was not used",
-        Some(Proof::ChainShows) => "the chain shows it",
-        Some(Proof::ChainDenies) => "the seller says so, and the chain shows that it is false",
     }
 }
 

@@ -1,6 +1,6 @@
 // Purchases that wait for a person. Shows everything that a yes is bound to; the yes names the binding that was shown.
 
-import { by, countdown, h, keep, say, time } from "./dom.js";
+import { by, countdown, h, isDriven, keep, say, time } from "./dom.js";
 
 const NAMES = {
   id: "Id", request: "Request", body: "Body", price: "Price", payee: "Payee", network: "Network", asset: "Asset",
@@ -16,9 +16,18 @@ export function approvals(state, decide) {
   keep(place, state.approvals, (one) => `${one.id} ${one.binding} ${one.is}`, (one) => card(one, decide), () => {});
 }
 
+/** Leads to the card of one purchase; whether there is one. */
+export function showCard(id) {
+  const card = by(`card-${id}`);
+  if (card === null) return false;
+  card.focus({ preventScroll: true });
+  card.scrollIntoView({ block: "start" });
+  return true;
+}
+
 function card(one, decide) {
   const title = `approval-${one.id}`;
-  return h("article", { class: "card approval", "aria-labelledby": title },
+  return h("article", { class: "card approval", id: `card-${one.id}`, tabindex: -1, "aria-labelledby": title },
     h("div", { class: "pair" },
       h("h3", { id: title }, h("span", { class: "figure" }, one.price)),
       one.is === "waiting" ? h("span", { class: "badge odd" }, "waits for you, ", countdown(one.ends_s))
@@ -34,6 +43,7 @@ function card(one, decide) {
 }
 
 function yes(one, decide) {
+  if (isDriven) return h("div", { class: "row" }, no(one, decide, "Deny"));
   const id = (name) => `${name}-${one.id}`;
   const price = h("input", { id: id("price"), type: "text", autocomplete: "off", spellcheck: "false", required: true });
   const passphrase = h("input", { id: id("passphrase"), type: "password", autocomplete: "off", required: true });

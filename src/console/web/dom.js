@@ -18,6 +18,9 @@ export const h = (tag, attributes = {}, ...children) => fill(document.createElem
 /** The same in a drawing. */
 export const s = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
+/** Whether a program drives this browser and says so: it could read what is typed, and change what is shown. */
+export const isDriven = navigator.webdriver === true;
+
 export const by = (id) => document.getElementById(id);
 
 /** Sets a text only where it differs, so that nothing is read out twice. */

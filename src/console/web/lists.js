@@ -34,8 +34,6 @@ export const unresolved = (open) => table("Unresolved payments", ["Payment", "Pr
   "None.");
 
 export function lists(state_) {
-  const hint = state_.payments_behind ? "Still reading the past; these are not the newest yet." : "At most the newest 400, the latest first.";
-  show(by("payments-hint"), hint, (text) => text);
   show(by("payment-list"), state_.payments, payments);
   show(by("refusal-list"), state_.refusals, refusals);
   show(by("host-list"), state_.hosts, (hosts) => people("Host", hosts, "No host is known."));

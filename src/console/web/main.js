@@ -1,7 +1,7 @@
 // Puts the page together: logging in, looking again every two seconds, the views, and what a person does.
 
-import { approvals } from "./approvals.js";
-import { by, say, setClock, tick } from "./dom.js";
+import { approvals, showCard } from "./approvals.js";
+import { by, isDriven, say, setClock, tick } from "./dom.js";
 import { lists } from "./lists.js";
 import { overview } from "./overview.js";
 import * as server from "./server.js";
@@ -11,6 +11,8 @@ const LOOK_UNSEEN_MS = 10000;
 const HERE_MS = 60000;
 const VIEWS = ["overview", "approvals", "payments", "refusals", "people", "log"];
 
+// The purchase that the address asks for, until it was shown.
+let wanted = null;
 let waitingBefore = null;
 let frozenBefore = null;
 let timer = null;
@@ -25,14 +27,20 @@ function enter() {
   look();
 }
 
+function door() {
+  by("login").hidden = false;
+  say(by("login-says"), history.state?.why ?? "");
+  history.replaceState(null, "");
+  by("code").focus();
+}
+
+/** Ends the login here: the page is loaded anew, so that nothing of what it showed stays in it. */
 function away(why = "") {
   server.forget();
   clearTimeout(timer);
   by("inside").hidden = true;
-  by("login").hidden = false;
-  document.title = "bursar console";
-  say(by("login-says"), why);
-  by("code").focus();
+  history.replaceState({ why }, "");
+  location.reload();
 }
 
 by("login-form").addEventListener("submit", async (event) => {
@@ -46,7 +54,7 @@ by("login-form").addEventListener("submit", async (event) => {
     return;
   }
   enter();
-  by("overview-title").focus();
+  if (wanted === null) by("overview-title").focus();
 });
 
 by("leave").addEventListener("click", async () => {
@@ -83,6 +91,17 @@ function render(state) {
   lists(state);
   check(state.check);
   tick();
+  if (wanted !== null) find();
+}
+
+/** Leads to the card of the purchase that the address asks for. */
+function find() {
+  if (!showCard(wanted)) {
+    by("says").hidden = false;
+    say(by("says"), `No purchase waits under ${wanted} any more; it may be bought or over.`);
+    by("approvals-title").focus();
+  }
+  wanted = null;
 }
 
 function top(state) {
@@ -146,7 +165,9 @@ for (const kind of ["keydown", "pointerdown"]) document.addEventListener(kind, h
 // Views
 
 function route() {
-  const asked = location.hash.slice(1);
+  const hash = location.hash.slice(1);
+  wanted = /^approval=(a_[0-9a-f]{32})$/.exec(hash)?.[1] ?? null;
+  const asked = wanted === null ? hash : "approvals";
   const shown = VIEWS.find((view) => !by(view).hidden);
   const view = VIEWS.includes(asked) ? asked : shown;
   for (const name of VIEWS) by(name).hidden = name !== view;
@@ -158,12 +179,15 @@ function route() {
 }
 
 addEventListener("hashchange", () => {
-  if (!VIEWS.includes(location.hash.slice(1))) return;
-  by(`${route()}-title`).focus({ preventScroll: true });
+  const view = route();
+  if (wanted !== null && server.isIn()) look();
+  if (view !== location.hash.slice(1)) return;
+  by(`${view}-title`).focus({ preventScroll: true });
   scrollTo(0, 0);
   by("says").hidden = true;
 });
 
 setInterval(tick, 1000);
+for (const warning of document.querySelectorAll(".driven")) warning.hidden = !isDriven;
 if (server.isIn()) enter();
-else away();
+else door();

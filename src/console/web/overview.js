@@ -1,13 +1,15 @@
 // The first view: what needs a person, budgets, limits, charts, and what is unresolved.
 
 import { bar, burnDown } from "./charts.js";
-import { by, countdown, h, keep, say, show } from "./dom.js";
+import { by, countdown, h, isDriven, keep, say, show, time } from "./dom.js";
 import { newest, unresolved } from "./lists.js";
 
 export function overview(state, thaw) {
   banners(state, thaw);
   show(by("budgets"), [state.budgets, state.limits], ([all, limits]) => [budgets(all), limits.map(limit)].flat());
   by("charts-part").hidden = state.charts.length === 0;
+  by("charts-hint").hidden = state.charts_from_s === null;
+  show(by("charts-hint"), state.charts_from_s, (from) => ["Drawn from the newest 400 payments, so from ", time(from ?? 0), " on; what went before is not drawn."]);
   keep(by("charts"), state.charts, (chart) => chart.of, () => h("div"), (place, chart) => show(place, chart, burnDown));
   show(by("unresolved"), state.unresolved, unresolved);
   show(by("newest"), state.payments.slice(0, 5), newest);
@@ -16,11 +18,11 @@ export function overview(state, thaw) {
 function banners(state, thaw) {
   const all = [];
   if (state.latched !== null) all.push({ key: "latched", kind: "bad", text: `Payments are shut after a fault: ${state.latched}` });
-  if (state.frozen !== null) all.push({ key: "frozen", kind: "bad", text: `Frozen: ${state.frozen}`, thaw: true });
+  if (state.frozen !== null) all.push({ key: "frozen", kind: "bad", text: `Frozen: ${state.frozen}`, thaw: !isDriven });
   const waiting = state.approvals.filter((one) => one.is === "waiting").length;
   if (waiting > 0) all.push({ key: "waiting", kind: "odd", text: waiting === 1 ? "A purchase waits for your yes or no. " : `${waiting} purchases wait for your yes or no. `, link: true });
   else if (state.next !== null && state.frozen === null) all.push({ key: "next", kind: "odd", text: `Next: ${state.next}` });
-  for (const note of state.notes) all.push({ key: `note ${note}`, kind: "odd", text: note });
+  for (const note of state.notes) all.push({ key: `note ${note.text}`, kind: note.kind, text: note.text });
   for (const held of state.held) all.push({ key: `held ${held}`, kind: "plain", text: `${held} set aside in payments that are not resolved` });
   keep(by("banners"), all, (one) => one.key, (one) => {
     const place = h("div", { class: `banner ${one.kind}` }, h("p", {}, h("span"), one.link && h("a", { href: "#approvals" }, "Look at its terms")));

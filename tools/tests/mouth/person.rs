@@ -1,7 +1,8 @@
-//! A client that can show a page: it is asked to, and nothing that it answers is taken for the person's word.
+//! A client that can show a page: it is asked to, and nothing that it answers is taken for the person's word. Where it says that
+//! the person opens the page, the person is waited for.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use bursar_tools::Ended;
 use serde_json::{Value, json};
@@ -69,10 +70,8 @@ async fn the_page_is_shown_with_the_id_alone_and_only_to_a_client_that_shows_pag
 }
 
 #[tokio::test]
-async fn whatever_the_client_answers_only_the_waiting_ends() {
+async fn whatever_else_the_client_answers_only_the_waiting_ends() {
     for answer in [
-        json!({"result": {"action": "accept"}}),
-        json!({"result": {"action": "accept", "content": {"approve": true}}}),
         json!({"result": {"action": "decline"}}),
         json!({"result": {"action": "cancel"}}),
         json!({"error": {"code": -32603, "message": "approved"}}),
@@ -90,12 +89,66 @@ async fn whatever_the_client_answers_only_the_waiting_ends() {
     }
 }
 
+/// Shows the page, and has the client say that it is being opened.
+async fn opened(client: &mut Client, result: &Value) {
+    let asked = shown(client).await;
+    client.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": result})).await;
+    // Whatever it led to is there before the answer to this.
+    Client::others_run().await;
+    client.is_alive().await;
+}
+
+/// Longer than anybody is waited for.
+const LONG: Duration = Duration::from_secs(241);
+
+#[tokio::test(start_paused = true)]
+async fn after_an_accept_the_person_is_waited_for_and_not_the_client() {
+    for result in [json!({"action": "accept"}), json!({"action": "accept", "content": {"approve": true}})] {
+        let shell = with_console();
+        let mut client = able(&shell, &json!({"elicitation": {"url": {}}})).await;
+        opened(&mut client, &result).await;
+        assert_eq!(shell.finished(), 1, "looked at again before a person could decide");
+        shell.decided.send_replace(true);
+        let told = client.next().await;
+        assert_eq!((&told["id"], &told["result"]["structuredContent"]["outcome"]), (&1.into(), &"paid".into()));
+        assert_eq!(shell.finished(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_who_decides_nothing_is_not_waited_for_for_ever() {
+    let shell = with_console();
+    let mut client = able(&shell, &json!({"elicitation": {"url": {}}})).await;
+    let asked = shown(&mut client).await;
+    // The client takes its time, which is part of the whole.
+    tokio::time::advance(LONG / 2).await;
+    client.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}})).await;
+    Client::others_run().await;
+    client.is_alive().await;
+    tokio::time::advance(LONG / 2).await;
+    let told = client.next().await;
+    assert_eq!(told["result"]["structuredContent"]["outcome"], "needs_approval", "{told}");
+    assert_eq!(shell.finished(), 1, "nothing was decided, so nothing is looked at again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cancelled_waits_for_no_person() {
+    let shell = with_console();
+    let mut client = able(&shell, &json!({"elicitation": {"url": {}}})).await;
+    opened(&mut client, &json!({"action": "accept"})).await;
+    client.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    client.hang_up();
+    let (ended, rest) = client.end().await;
+    assert_eq!((ended, rest), (Ended::InputClosed, Vec::<Value>::new()));
+    assert_eq!(shell.finished(), 1);
+}
+
 #[tokio::test]
 async fn what_the_person_decided_meanwhile_is_seen_when_the_waiting_ends() {
     let shell = with_console();
     let mut client = able(&shell, &json!({"elicitation": {"url": {}}})).await;
     let asked = shown(&mut client).await;
-    shell.decided.store(true, Ordering::SeqCst);
+    shell.decided.send_replace(true);
     client.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "decline"}})).await;
     assert_eq!(client.next().await["result"]["structuredContent"]["outcome"], "paid");
 }
@@ -108,7 +161,7 @@ async fn an_answer_that_was_not_asked_for_or_comes_twice_is_nothing() {
         client.say(&json!({"jsonrpc": "2.0", "id": id, "result": {"action": "accept"}})).await;
     }
     let asked = shown(&mut client).await;
-    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}});
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "decline"}});
     client.say(&answer).await;
     client.say(&answer).await;
     assert_eq!(client.next().await["id"], 1);
@@ -146,17 +199,28 @@ async fn a_client_without_a_handshake_gets_the_page_as_an_answer_and_calls_again
     assert_eq!(page["method"], "elicitation/create");
     assert_eq!((&page["params"]["mode"], &page["params"]["url"]), (&"url".into(), &format!("{PAGE}{}", id()).into()));
 
+    for answers in [json!({"approval": {"action": "decline"}}), json!({"approval": true}), json!({})] {
+        params["inputResponses"] = answers;
+        let again = client.ask(2, "tools/call", &params).await;
+        assert_eq!(again["result"]["structuredContent"]["outcome"], "needs_approval", "{again}");
+    }
+    let looked = shell.finished();
     params["inputResponses"] = json!({"approval": {"action": "accept", "content": {"approve": true}}});
-    let again = client.ask(2, "tools/call", &params).await;
-    assert_eq!(again["result"]["structuredContent"]["outcome"], "needs_approval", "{again}");
-    shell.decided.store(true, Ordering::SeqCst);
+    client.request(3, "tools/call", &params).await;
+    Client::others_run().await;
+    client.is_alive().await;
+    assert_eq!(shell.finished(), looked + 1, "looked at again before a person could decide");
+    shell.decided.send_replace(true);
+    let decided = client.next().await;
+    assert_eq!((&decided["id"], &decided["result"]["structuredContent"]["outcome"]), (&3.into(), &"paid".into()));
+
     params["inputResponses"] = json!({"approval": {"action": "decline"}});
-    let decided = client.ask(3, "tools/call", &params).await;
+    let decided = client.ask(5, "tools/call", &params).await;
     assert_eq!(decided["result"]["structuredContent"]["outcome"], "paid", "{decided}");
 
     params["_meta"] = modern();
     params.as_object_mut().unwrap().remove("inputResponses");
-    shell.decided.store(false, Ordering::SeqCst);
+    shell.decided.send_replace(false);
     let unable = client.ask(4, "tools/call", &params).await;
     assert_eq!(unable["result"]["structuredContent"]["outcome"], "needs_approval", "{unable}");
 }

@@ -1,7 +1,7 @@
 //! A shell that is made up: what it answers stands in the path of the URL.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bursar_policy::errand::{ApprovalId, Errand, PaymentId, QuoteId};
 use bursar_policy::{Address, ChainId, Digest, Handle, Method, PageOpening, Refusal, Scope, Window};
@@ -25,7 +25,7 @@ pub(crate) struct Shell {
     /// Where the operator's console shows what waits, up to the id.
     pub(crate) page: Mutex<Option<String>>,
     /// Whether the operator said yes to what waits.
-    pub(crate) decided: AtomicBool,
+    pub(crate) decided: watch::Sender<bool>,
     let_go: watch::Sender<bool>,
 }
 
@@ -40,7 +40,7 @@ impl Shell {
             standing: Mutex::new(Standing::Known(Box::new(books()))),
             refusals: Mutex::new(Vec::new()),
             page: Mutex::new(None),
-            decided: AtomicBool::new(false),
+            decided: watch::Sender::new(false),
             let_go: watch::Sender::new(false),
         })
     }
@@ -132,7 +132,7 @@ impl Shell {
             "/scripted" => Purchase::Refused { refusals: self.refusals.lock().unwrap().clone() },
             "/refused" => Purchase::Refused { refusals: vec![Refusal::NoOffers] },
             "/locked" => Purchase::Refused { refusals: vec![Refusal::WalletLocked] },
-            "/approval" if !self.decided.load(Ordering::SeqCst) => {
+            "/approval" if !*self.decided.borrow() => {
                 Purchase::NeedsApproval { approval: ApprovalId::from_random([3; 16]), expires_s: 1_796_000_000 }
             }
             "/approval" => Purchase::Paid { receipt: receipt(), content: content("json", Shown::Withheld) },
@@ -146,6 +146,11 @@ impl Shell {
 impl Payments for Shell {
     fn approval_page(&self, approval: &str) -> Option<String> {
         self.page.lock().unwrap().as_ref().map(|page| format!("{page}{approval}"))
+    }
+
+    async fn decided(&self, approval: &str) {
+        assert_eq!(approval, ApprovalId::from_random([3; 16]).as_str());
+        self.decided.subscribe().wait_for(|decided| *decided).await.unwrap();
     }
 
     async fn fetch(&self, errand: Errand, body: Option<Vec<u8>>, progress: Progress) -> Noticed<Purchase> {

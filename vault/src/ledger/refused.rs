@@ -4,7 +4,7 @@
 //! without end cannot fill the disk; of each reason the first few in a minute always are, so that nonsense of one kind
 //! hides no reason of another. How many were left out is told by one event when the minute is over, reason by reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use bursar_policy::errand::{Errand, SessionId};
@@ -60,6 +60,8 @@ struct Count {
     written: BTreeMap<Source, u32>,
     reasons: BTreeMap<(Source, &'static str), u32>,
     left_out: BTreeMap<&'static str, u64>,
+    /// Since the ledger was opened: of each code, how many refusals had it, written down or not.
+    ever: BTreeMap<&'static str, u64>,
 }
 
 /// Which minute's remainder is to be told.
@@ -76,8 +78,8 @@ impl Flood {
     fn has_room(&self, source: Source, code: &'static str, now_s: u64) -> bool {
         let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if is_over(&count, now_s) {
-            let left_out = std::mem::take(&mut count.left_out);
-            *count = Count { since_s: now_s, left_out, ..Count::default() };
+            let (left_out, ever) = (std::mem::take(&mut count.left_out), std::mem::take(&mut count.ever));
+            *count = Count { since_s: now_s, left_out, ever, ..Count::default() };
         }
         let of_this_reason = count.reasons.entry((source, code)).or_default();
         *of_this_reason = of_this_reason.saturating_add(1);
@@ -90,6 +92,16 @@ impl Flood {
         let left_out = count.left_out.entry(code).or_default();
         *left_out = left_out.saturating_add(1);
         false
+    }
+
+    /// Counts one refusal under each of its codes.
+    fn count(&self, reasons: &[Refusal]) {
+        let codes: BTreeSet<&'static str> = reasons.iter().map(Refusal::code).collect();
+        let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for code in codes {
+            let ever = count.ever.entry(code).or_default();
+            *ever = ever.saturating_add(1);
+        }
     }
 
     /// What was left out and not told yet; it counts as told from now on.
@@ -121,6 +133,7 @@ impl Ledger {
         price: Price<'_>,
         reasons: &[Refusal],
     ) {
+        self.flood.count(reasons);
         self.tell_left_out(Minute::Over);
         let code = reasons.first().map_or("none", Refusal::code);
         if !self.flood.has_room(source, code, self.time().now_s) {
@@ -128,6 +141,14 @@ impl Ledger {
         }
         let (session, told) = (session.cloned(), told(source, errand, price, reasons));
         self.writer.tell(move |tx| write_down(tx, session.as_ref(), told));
+    }
+
+    /// How many refusals had each code since the ledger was opened, those that the log has no room for included. A refusal
+    /// with several codes is counted under each of them, once.
+    #[must_use]
+    pub fn refusals(&self) -> BTreeMap<String, u64> {
+        let count = self.flood.0.lock().unwrap_or_else(PoisonError::into_inner);
+        count.ever.iter().map(|(code, times)| ((*code).to_owned(), *times)).collect()
     }
 
     /// Tells how many refusals were left out of the log, if any were.

@@ -50,19 +50,13 @@ impl Ledger {
 
 fn record(tx: &Tx<'_>, before: &Payment, report: Report) -> Result<(), LedgerFault> {
     let told = told(&report.delivery);
-    let answered = before.is_answered();
-    if !answered {
-        let delivery = json(&shortened(report.delivery))?;
-        tx.conn.execute(
-            "UPDATE payment SET delivery = ?1, updated_s = ?2 WHERE id = ?3",
-            bound![delivery, to_sql(tx.now_s)?, before.id.as_str()],
-        )?;
-    }
+    let delivery = (!before.is_answered()).then(|| json(&shortened(report.delivery))).transpose()?;
     let open = matches!(before.state, RowState::Exposed | RowState::PresumedSpent);
     let Some(claim) = report.settlement.filter(|_claim| open) else {
-        if answered {
+        if delivery.is_none() {
             return Ok(());
         }
+        heard(tx, before, &Heard { delivery, ..Heard::default() })?;
         return sweep::written(tx, before, EventKind::Reported, told);
     };
     let kept = SettlementClaim {
@@ -74,25 +68,52 @@ fn record(tx: &Tx<'_>, before: &Payment, report: Report) -> Result<(), LedgerFau
     };
     let agreed = agrees(&claim, before);
     let transaction = claim.transaction.as_deref().filter(|_said| agreed).and_then(transaction_id);
-    tx.conn.execute(
-        "UPDATE payment SET claim = ?1, tx = coalesce(tx, ?2), updated_s = ?3 WHERE id = ?4",
-        bound![json(&kept)?, transaction, to_sql(tx.now_s)?, before.id.as_str()],
-    )?;
-    let Some(transaction) = transaction else {
+    let (kind, told) = match &transaction {
+        Some(transaction) => (EventKind::Settled, format!("{told}; transaction {transaction}")),
         // Without a transaction to look up, a word that it is settled is no more than that.
-        let why = if agreed { "names no transaction" } else { "does not agree with the row" };
-        return sweep::written(tx, before, EventKind::Reported, format!("{told}; the settlement claim {why}"));
+        None if agreed => (EventKind::Reported, format!("{told}; the settlement claim names no transaction")),
+        None => (EventKind::Reported, format!("{told}; the settlement claim does not agree with the row")),
     };
-    settle(tx, before)?;
-    sweep::written(tx, before, EventKind::Settled, format!("{told}; transaction {transaction}"))
+    let settled_s = transaction.is_some().then(|| counted_as_spent(tx, before)).transpose()?;
+    heard(tx, before, &Heard { delivery, claim: Some(json(&kept)?), transaction, settled_s })?;
+    sweep::written(tx, before, kind, told)
 }
 
-/// Moves a payment to settled. One that was presumed spent is in every total already.
+/// What is new on a row.
+#[derive(Default)]
+struct Heard {
+    delivery: Option<String>,
+    claim: Option<String>,
+    transaction: Option<String>,
+    /// When it counts as settled, where it does.
+    settled_s: Option<u64>,
+}
+
+/// Puts what is new on the row, in one statement: on a server each is a journey.
+fn heard(tx: &Tx<'_>, before: &Payment, new: &Heard) -> Result<(), LedgerFault> {
+    let state = new.settled_s.map(|_at| RowState::Settled.word());
+    let ended_s = new.settled_s.map(to_sql).transpose()?;
+    tx.conn.execute(
+        "UPDATE payment SET delivery = coalesce(?1, delivery), claim = coalesce(?2, claim), tx = coalesce(tx, ?3), \
+         state = coalesce(?4, state), ended_s = coalesce(?5, ended_s), updated_s = ?6 WHERE id = ?7",
+        bound![new.delivery, new.claim, new.transaction, state, ended_s, to_sql(tx.now_s)?, before.id.as_str()],
+    )?;
+    Ok(())
+}
+
+/// Moves a payment to settled.
 pub(super) fn settle(tx: &Tx<'_>, payment: &Payment) -> Result<(), LedgerFault> {
+    let settled_s = counted_as_spent(tx, payment)?;
+    sweep::end(tx, payment, RowState::Settled, settled_s)
+}
+
+/// Moves what a payment that is settled now set aside to what was spent, and says when it counts as settled. One that was
+/// presumed spent is in every total already.
+fn counted_as_spent(tx: &Tx<'_>, payment: &Payment) -> Result<u64, LedgerFault> {
     if payment.state == RowState::Exposed {
         tally::spend(tx.conn, &payment.facts(), tx.now_s, payment.id.as_str())?;
     }
-    sweep::end(tx, payment, RowState::Settled, payment.ended_s.unwrap_or(tx.now_s))
+    Ok(payment.ended_s.unwrap_or(tx.now_s))
 }
 
 /// Whether a seller's claim says nothing else than our row. What it leaves out it does not contradict.

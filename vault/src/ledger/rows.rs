@@ -91,6 +91,10 @@ pub(super) const DELIVERED: &str = select!(
 /// An id that is not there stands for the beginning.
 pub(super) const AFTER: &str =
     select!("WHERE seq > coalesce((SELECT seq FROM payment WHERE id = ?1), 0) ORDER BY seq LIMIT ?2");
+/// An id that is not there stands for the end.
+pub(super) const BEFORE: &str = select!(
+    "WHERE seq < coalesce((SELECT seq FROM payment WHERE id = ?1), 9223372036854775807) ORDER BY seq DESC LIMIT ?2"
+);
 /// What ran out at an origin, or for a payee on a chain; whether it is lost is not a question for the database.
 pub(super) const RAN_OUT_AT_HOST: &str = select!("WHERE state = 'presumed_spent' AND origin = ?1 ORDER BY seq");
 pub(super) const RAN_OUT_FOR_PAYEE: &str =

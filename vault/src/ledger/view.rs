@@ -12,7 +12,7 @@ use super::number::{from_sql, to_sql};
 use super::rows::Payment;
 use super::store::{Row, Store, bound};
 use super::writer::{Answer, Tx};
-use super::{Ledger, approval, breaker, meta, overdue, prove, rows, session, standing, tally};
+use super::{Ledger, approval, breaker, meta, open, overdue, prove, rows, session, standing, tally};
 use crate::protocol::{
     Delivery, LimitView, LogEntry, Lost, Outstanding, PastPayment, PaymentDetail, Proof, Quarantine, RowState,
     SessionView,
@@ -145,6 +145,25 @@ impl Ledger {
             }
             Ok(Answer::AtOnce(found))
         })
+    }
+
+    /// Payments without their signatures, newest first: those counted before `before`, or from the last. At most `limit` and
+    /// [`LOG_PAGE_MAX`]. Whatever was answered before is in it; it is read beside the writer, which waits for nothing of it.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerFault::NoSuchPayment`] when there is no `before`, or a fault of the ledger.
+    pub fn newest_payments(&self, limit: u32, before: Option<&PaymentId>) -> Result<Vec<PastPayment>, LedgerFault> {
+        // What the writer answered and has not committed yet is not to be seen from beside it.
+        self.writer.ask(|_tx| Ok(Answer::AfterCommit(())))?;
+        let conn = open::open_to_read(&self.place)?;
+        conn.begin_to_look()?;
+        if let Some(before) = before {
+            rows::by_id(&conn, before)?;
+        }
+        let before = before.map_or("", PaymentId::as_str);
+        let found = rows::list(&conn, rows::BEFORE, bound![before, limit.min(LOG_PAGE_MAX)])?;
+        found.into_iter().map(|row| past(&conn, row)).collect()
     }
 
     /// Everything about one payment except its signature.

@@ -35,7 +35,8 @@ pub(super) struct Told {
 /// Something to tell, before it is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
-    /// The same for the same thing, also after a restart.
+    /// The same for the same thing, also after a restart; but a ledger that a vault finds shut at its start is told anew, under
+    /// an id of its own: nobody knows whether it is the same fault.
     pub(super) id: String,
     pub(super) body: String,
 }

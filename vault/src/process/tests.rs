@@ -148,3 +148,24 @@ fn a_sandbox_is_nothing_to_real_money() {
         .unwrap_err();
     assert!(matches!(fault, StartFault::Ledger(LedgerFault::Setting { .. })), "{fault}");
 }
+
+#[test]
+fn an_ask_keeps_an_idle_vault_and_waiting_for_events_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let play = Profile::at(&folder.path().join("home"), Setting::Sandbox);
+    let rules = RULES
+        .replace("8453", "84532")
+        .replace("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "036CbD53842c5426634e7929541eC2318f3dCF7e");
+    setup::initialise(&play, &rules, NewKey::Generated, &said("x"), Unlocking::ByPerson).unwrap();
+    let running = starts(&play);
+    let operator = OperatorClient::connect(&play).unwrap().0;
+    let began = std::time::Instant::now();
+    operator.ask(&OperatorAsk::Status).unwrap();
+    let quiet = running.vault.quiet_for();
+    assert!(quiet < began.elapsed());
+    let began = std::time::Instant::now();
+    operator.ask(&OperatorAsk::Next { after: 0 }).unwrap();
+    let passed = began.elapsed();
+    assert!(passed <= running.vault.quiet_for(), "a watcher keeps the vault alive");
+    running.stop();
+}

@@ -4,8 +4,8 @@ use super::glue::GlueRefusal;
 use super::secret::Released;
 use crate::blank::Blank;
 use bursar_policy::{
-    Address, Amount, Authorization, ChainId, Digest, Domain, Errand, Handle, Mandate, Money, PageOpening, PaymentId,
-    QuoteId, Quoted, Refusal, Scope, SessionName, Setting, Site, Terms, Version, Window,
+    Address, Amount, ApprovalId, Authorization, ChainId, Digest, Domain, Errand, Handle, Mandate, Money, PageOpening,
+    PaymentId, QuoteId, Quoted, Refusal, Scope, SessionName, Setting, Site, Terms, Version, Window,
 };
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,11 @@ pub enum AgentAsk {
     Recall(Wanted),
     /// Asks for budgets, limits and what is unresolved.
     Status,
+    /// Waits until a purchase of this session does not wait for a person any more, about 20 seconds at most. Decides nothing.
+    Waits {
+        /// What it waits, or waited, under.
+        approval: ApprovalId,
+    },
 }
 
 /// The most offers of a seller that go into the log with a refusal.
@@ -170,6 +175,8 @@ pub enum AgentReply {
     Recalled(Option<Box<Recalled>>),
     /// To `Status`.
     Status(Box<Status>),
+    /// To `Waits`: whether it waits still. What the person said is not told here.
+    Waits(bool),
     /// An answer: no, for these reasons. Nothing was signed and no money was set aside.
     Refused(Vec<Refusal>),
     /// A fault: the ask was not understood or could not be served. See [`super::frame`] for when the connection ends.

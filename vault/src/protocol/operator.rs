@@ -1,10 +1,11 @@
 //! The operator socket's words: a human at a terminal. Must never be reachable from the agent socket.
 
-use super::agent::{Delivery, LimitView, Receipt, SessionView, SettlementClaim};
-use super::chain::{ChainProof, ChainView, Reconciled};
+use super::agent::{LimitView, SessionView};
+use super::chain::{ChainView, Reconciled};
 use super::keys::{SweepPlan, SweepSigned, SweepView};
 use super::lost::{Lost, Outstanding, Quarantine, Resumable, Resumed};
-use super::past::PastPayment;
+use super::passage::Measures;
+use super::past::{PastPayment, PaymentDetail};
 use super::secret::{Passphrase, SecretList, SecretValue};
 use bursar_policy::{
     Address, Amount, ApprovalId, Asked, AssetId, Digest, Errand, Headers, Mandate, Method, Money, PaymentId, Refusal,
@@ -90,6 +91,13 @@ pub enum OperatorAsk {
         /// Only payments counted after this one; absent means from the first.
         after: Option<PaymentId>,
     },
+    /// Reads past payments, newest first, without their signatures. However many there are, no payment waits for it.
+    NewestPayments {
+        /// At most this many, capped at 500.
+        limit: u32,
+        /// Only payments counted before this one; absent means from the last.
+        before: Option<PaymentId>,
+    },
     /// Asks what `Resume` would lift. Lifts nothing.
     Resumable {
         /// Whom, as `Resume` takes it.
@@ -170,6 +178,11 @@ pub enum OperatorAsk {
     MetricsToken {
         /// What a reader of metrics showed.
         shown: SecretValue,
+    },
+    /// Asks how purchases went by. A vault that would end for idleness does not stay for it.
+    Measures {
+        /// Only purchases with a higher number.
+        after: u64,
     },
     /// Asks every chain of the rules now what it shows of the payments that are not proved. Gives an agent nothing.
     Reconcile,
@@ -254,7 +267,7 @@ pub enum OperatorReply {
         /// The digest of exactly that text.
         digest: Digest,
     },
-    /// To `Payments`: as many as fit into a reply; none means that there are no more.
+    /// To `Payments` and `NewestPayments`: as many as fit into a reply; none means that there are no more.
     Payments(Vec<PastPayment>),
     /// To `Resumable`.
     Resumable(Box<Resumable>),
@@ -288,6 +301,8 @@ pub enum OperatorReply {
     },
     /// To `SecretList`: names, never a secret.
     Secrets(Box<SecretList>),
+    /// To `Measures`.
+    Measures(Box<Measures>),
     /// To `Checkpoint`: the newest one, durable. Kept elsewhere, it shows later whether the log was cut off or changed.
     Checkpoint {
         /// What is signed, and the signature, in one line.
@@ -357,6 +372,9 @@ pub struct OperatorStatus {
     pub held: Vec<Money>,
     /// The newest unresolved rows, at most 20.
     pub unresolved: Vec<Outstanding>,
+    /// How many rows are not resolved.
+    #[serde(default)]
+    pub unresolved_count: u64,
     /// What `max_unresolved` counts, the most first, at most 20 hosts and payees.
     pub lost: Vec<Lost>,
     /// The hosts in quarantine, the longest first, at most 20.
@@ -460,35 +478,4 @@ pub struct LogEntry {
     pub session: Option<SessionName>,
     /// Details in plain words; never a secret or a signature.
     pub detail: String,
-}
-
-/// Everything about one payment except the signature.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PaymentDetail {
-    /// What may be told to anyone.
-    pub receipt: Receipt,
-    /// The session it was paid from.
-    pub session: SessionName,
-    /// The URL, as reported by `serve`.
-    pub site: Site,
-    /// The method.
-    pub method: Method,
-    /// The terms that were judged.
-    pub terms: Terms,
-    /// The paying account.
-    pub payer: Address,
-    /// The authorization's nonce, `0x` and 64 hex digits: what to look for on the chain.
-    pub nonce: String,
-    /// A signature is stored on the row.
-    pub signed: bool,
-    /// What a chain showed of it; absent while none did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<ChainProof>,
-    /// What came back.
-    pub delivery: Option<Delivery>,
-    /// The seller's settlement claim.
-    pub settlement: Option<SettlementClaim>,
-    /// Its events, oldest first.
-    pub events: Vec<LogEntry>,
 }

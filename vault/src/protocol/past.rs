@@ -1,6 +1,8 @@
 //! A payment of the past on the operator socket: what rules, receipts and people look at. Must never hold a signature.
 
-use super::agent::{ContentRef, Receipt, RowState};
+use super::agent::{ContentRef, Delivery, Receipt, RowState, SettlementClaim};
+use super::chain::ChainProof;
+use super::operator::LogEntry;
 use bursar_policy::{Address, Digest, Mandate, Method, Money, PaymentId, SessionId, SessionName, Site, Terms};
 use serde::{Deserialize, Serialize};
 
@@ -76,4 +78,35 @@ pub enum Proof {
     ChainShows,
     /// The seller says that it was settled, and the chain shows that it never was.
     ChainDenies,
+}
+
+/// Everything about one payment except the signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaymentDetail {
+    /// What may be told to anyone.
+    pub receipt: Receipt,
+    /// The session it was paid from.
+    pub session: SessionName,
+    /// The URL, as reported by `serve`.
+    pub site: Site,
+    /// The method.
+    pub method: Method,
+    /// The terms that were judged.
+    pub terms: Terms,
+    /// The paying account.
+    pub payer: Address,
+    /// The authorization's nonce, `0x` and 64 hex digits: what to look for on the chain.
+    pub nonce: String,
+    /// A signature is stored on the row.
+    pub signed: bool,
+    /// What a chain showed of it; absent while none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ChainProof>,
+    /// What came back.
+    pub delivery: Option<Delivery>,
+    /// The seller's settlement claim.
+    pub settlement: Option<SettlementClaim>,
+    /// Its events, oldest first.
+    pub events: Vec<LogEntry>,
 }

@@ -196,6 +196,7 @@ impl<'t> Lines<'t> {
             Fault::IdleProxySecret => self.place(Table::Network, "proxy_secret").line,
             Fault::MetricsNowhere | Fault::MetricsToken => self.header("metrics"),
             Fault::MetricsCollector(_) => self.place(Table::Metrics, "otlp").line,
+            Fault::MetricsTraces => self.place(Table::Metrics, "traces").line,
             Fault::SharesOfOne => self.header("shares"),
             Fault::ExtraCaFile(_) => self.place(Table::Network, "extra_ca").line,
             Fault::IdleChain(chain) => self.chain(chain, "network"),

@@ -111,3 +111,38 @@ fn a_yes_thaws_nothing_and_a_no_is_said_once() {
         other => panic!("{other:?}"),
     }
 }
+
+fn waits(agent: &Agent, approval: &ApprovalId) -> bool {
+    match agent.ask(&AgentAsk::Waits { approval: approval.clone() }) {
+        AgentReply::Waits(waits) => waits,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn whoever_waits_for_a_persons_word_is_told_when_it_was_said_and_not_what_it_was() {
+    let (sandbox, _running) = Sandbox::with_a_dollar();
+    let agent = sandbox.agent();
+    for (path, word) in [("a", ApprovalState::Approved), ("b", ApprovalState::Denied)] {
+        let id = asked(&agent, &odd(path));
+        let [view] = &listed(&sandbox).into_iter().filter(|view| view.id == id).collect::<Vec<_>>()[..] else {
+            panic!("one waits")
+        };
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| waits(&sandbox.agent(), &id));
+            let told = match word {
+                ApprovalState::Approved => sandbox.operator().ask(&approve(view, SECRET)),
+                _ => sandbox.operator().ask(&OperatorAsk::Deny { id: id.clone() }),
+            };
+            assert!(matches!(told, OperatorReply::Decided(view) if view.state == word));
+            assert!(!waiting.join().unwrap());
+        });
+    }
+    assert!(!waits(&agent, &ApprovalId::from_random([9; 16])), "nobody was asked");
+    // Another session's question is none of this one's business.
+    let id = asked(&agent, &odd("c"));
+    let (other, _) =
+        bursar_vault::client::AgentClient::connect(&sandbox.profile, Some("other".parse().unwrap())).unwrap();
+    let told = other.ask(&AgentAsk::Waits { approval: id }).unwrap();
+    assert!(matches!(told, AgentReply::Waits(false)), "{told:?}");
+}

@@ -13,6 +13,7 @@ mod home;
 mod keys;
 mod large;
 mod mandates;
+mod measures;
 mod next;
 mod rights;
 mod second;

@@ -341,7 +341,21 @@ fn past_payments_come_in_order_and_in_pages_without_a_passphrase_or_a_signature(
     }
     assert_eq!(walked, whole);
     let after = Some(PaymentId::from_random([9; 16]));
-    assert_eq!(operator.code(&OperatorAsk::Payments { limit: 1, after }), "no_such_payment");
+    assert_eq!(operator.code(&OperatorAsk::Payments { limit: 1, after: after.clone() }), "no_such_payment");
+
+    // The same backwards.
+    let mut back = Vec::new();
+    loop {
+        let before = back.last().map(|past: &bursar_vault::protocol::PastPayment| past.payment.clone());
+        match operator.ask(&OperatorAsk::NewestPayments { limit: 2, before }) {
+            OperatorReply::Payments(page) if page.is_empty() => break,
+            OperatorReply::Payments(page) => back.extend(page),
+            other => panic!("{other:?}"),
+        }
+    }
+    back.reverse();
+    assert_eq!(back, whole);
+    assert_eq!(operator.code(&OperatorAsk::NewestPayments { limit: 1, before: after }), "no_such_payment");
 }
 
 #[test]

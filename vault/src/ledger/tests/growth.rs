@@ -19,6 +19,7 @@ fn hot() -> Vec<(&'static str, Vec<&'static str>)> {
         (rows::OPEN_OF_SESSION, vec![id, "20"]),
         (rows::OPEN, vec!["20"]),
         (rows::AFTER, vec!["p_01010101010101010101010101010101", "20"]),
+        (rows::BEFORE, vec!["p_01010101010101010101010101010101", "20"]),
         (rows::BY_CONTENT, vec!["none"]),
         (rows::DELIVERED, vec!["none", "1"]),
         (rows::TAGS, vec!["p_01010101010101010101010101010101"]),

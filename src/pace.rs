@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// A purse of requests.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     burst: u32,
     each: Duration,
     left: u32,
@@ -13,13 +13,13 @@ pub(super) struct Pace {
 
 impl Pace {
     /// Full: `burst` requests, and `per_second` a second after that.
-    pub(super) fn new(burst: u32, per_second: u32, now: Instant) -> Self {
+    pub(crate) fn new(burst: u32, per_second: u32, now: Instant) -> Self {
         let each = Duration::from_secs(1).checked_div(per_second).unwrap_or(Duration::from_secs(1));
         Self { burst, each, left: burst, filled: now }
     }
 
     /// Takes one request out, if there is one.
-    pub(super) fn take(&mut self, now: Instant) -> bool {
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
         let waited = now.saturating_duration_since(self.filled);
         let earned = waited.as_nanos().checked_div(self.each.as_nanos()).unwrap_or_default();
         let earned = u32::try_from(earned).unwrap_or(u32::MAX);
