@@ -178,6 +178,7 @@ fn exit_of(code: &str) -> Exit {
         | "sweep_live"
         | "sweep_exists"
         | "sweep_short"
+        | "sweep_unseen"
         | "sweep_destination"
         | "sweep_account"
         | "sweep_chain"

@@ -263,7 +263,7 @@ fn open(profile: &Profile, time: Box<dyn TimeSource>, watch: Watch) -> Result<(V
     let wallet = Wallet::new(keystore, gatekeeper, profile.passphrase_file());
     let keeper = keeper(profile, &ledger, &rules.rules)?;
     let unchecked = match checked {
-        Checked::Balanced(unchecked) => unchecked,
+        Checked::Balanced(unchecked) => unchecked.map(|inspector| *inspector),
         Checked::Shut => None,
     };
     Ok((Vault::new(profile.clone(), ledger, wallet, rules, watch, keeper), unchecked))
@@ -282,7 +282,7 @@ fn keeper(profile: &Profile, ledger: &Ledger, rules: &Rules) -> Result<Option<Ke
 #[derive(Debug)]
 enum Checked {
     /// They balance as far as was looked; what is to be checked beside the work, if anything is.
-    Balanced(Option<Inspector>),
+    Balanced(Option<Box<Inspector>>),
     /// They do not, and nothing is paid.
     Shut,
 }
@@ -295,7 +295,7 @@ fn check_books(ledger: &Ledger, place: &LedgerPlace) -> Result<Checked, StartFau
             tracing::debug!(payments = books.payments, events = books.events, head = %books.head, "the books balance");
             Ok(Checked::Balanced(None))
         }
-        Ok(Looked::Living) => Ok(Checked::Balanced(Some(Inspector::open(place)?))),
+        Ok(Looked::Living) => Ok(Checked::Balanced(Some(Box::new(Inspector::open(place)?)))),
         // Somebody else has the file locked: that says nothing about the books.
         Err(fault @ (LedgerFault::Busy | LedgerFault::Unreachable { .. })) => Err(fault.into()),
         Err(fault) => {

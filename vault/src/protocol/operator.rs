@@ -194,7 +194,8 @@ pub enum OperatorAsk {
         asset: AssetId,
     },
     /// Has money moved out of an account: written down, frozen, signed. One that is live already is the fault
-    /// `sweep_exists`, and what there is not the fault `sweep_short`.
+    /// `sweep_exists`, what there is not the fault `sweep_short`, and `sweep_unseen` where nobody says what there is and
+    /// payments may still take some of it.
     Sweep {
         /// An account that the ledger counts for, or did.
         account: Address,
