@@ -16,7 +16,7 @@ use crate::server::{Conversation, Peer, Then};
 use crate::status::{Needs, next_step};
 use crate::trouble::{Trouble, trouble};
 use crate::vault::{Ended, Vault};
-use crate::wallet::{Opened, UnlockFault};
+use crate::wallet::UnlockFault;
 use crate::withdraw::Wish;
 use bursar_policy::rules::MandateNeed;
 use bursar_policy::{Address, ApprovalId, Digest, Mandate, Money, PaymentId, Quoted, SessionId, SessionName};
@@ -89,17 +89,6 @@ impl OperatorConversation {
             self.vault.ledger.note(Event::new(EventKind::PassphraseWrong, "on the operator socket"));
         }
         fault
-    }
-
-    /// The key, opened with the operator's passphrase for one ask. A wrong one goes into the log.
-    fn opened(&self, passphrase: &Passphrase) -> Result<Opened, Trouble> {
-        let opened = self.vault.wallet.open(passphrase, Instant::now());
-        let opened = opened.map_err(|fault| match fault {
-            UnlockFault::Operator(fault) => UnlockFault::Operator(self.noted(fault)),
-            other => other,
-        })?;
-        self.vault.bring_secrets(opened.key(), Some(passphrase));
-        Ok(opened)
     }
 
     /// `seen` are the rules that the person was shown. The key is held only under rules that were agreed to.

@@ -1,4 +1,4 @@
-//! What a person does with keys: has money moved out of an account, and lets another account pay. Must never do either
+//! What a person does with keys: opens one, has money moved out of an account, and lets another account pay. Must never do any
 //! without the passphrase, every time.
 
 use super::OperatorConversation;
@@ -7,9 +7,10 @@ use crate::passphrase::PassphraseFault;
 use crate::protocol::{OperatorReply, Passphrase};
 use crate::rotate::RotateFault;
 use crate::trouble::Trouble;
-use crate::wallet::UnlockFault;
+use crate::wallet::{Opened, UnlockFault};
 use crate::withdraw::{SweepFault, Wish};
 use bursar_policy::{Address, AssetId, SweepId};
+use std::time::Instant;
 
 impl From<SweepFault> for Trouble {
     fn from(fault: SweepFault) -> Self {
@@ -30,6 +31,18 @@ impl From<RotateFault> for Trouble {
 }
 
 impl OperatorConversation {
+    /// The key, opened with the operator's passphrase for one ask. A wrong one goes into the log.
+    /// Secrets that are sealed under a key that does not pay are brought along.
+    pub(super) fn opened(&self, passphrase: &Passphrase) -> Result<Opened, Trouble> {
+        let opened = self.vault.wallet.open(passphrase, Instant::now());
+        let opened = opened.map_err(|fault| match fault {
+            UnlockFault::Operator(fault) => UnlockFault::Operator(self.noted(fault)),
+            other => other,
+        })?;
+        self.vault.bring_secrets(opened.key(), Some(passphrase));
+        Ok(opened)
+    }
+
     pub(super) fn plan_sweep(&self, account: Address, asset: AssetId) -> Result<OperatorReply, Trouble> {
         Ok(OperatorReply::SweepPlan(Box::new(self.vault.sweep_plan(account, &asset)?)))
     }

@@ -5,11 +5,13 @@ use std::thread;
 use std::time::Duration;
 
 use super::line_cutter::{Cut, LineCutter};
+use super::on_a_server::keys::hand_over;
 use super::server::Database;
 use super::server::cluster::Cluster;
-use super::world::{CENT, World, answered, errand, money, settled, signature, terms};
+use super::world::{CENT, PAYER, World, answered, errand, money, settled, signature, terms};
 use crate::ledger::store::bound;
-use crate::ledger::{Answer, Claim, Counted, LedgerFault, Redeemed, ServerPlace};
+use crate::ledger::{Answer, Claim, Counted, LedgerFault, Redeemed, Rotated, ServerPlace};
+use bursar_policy::chain::Address;
 
 /// A vault whose line can be cut, with its budget of 100 USD.
 fn at_the_end_of_a_line() -> (World, LineCutter) {
@@ -142,6 +144,42 @@ fn a_line_that_is_cut_at_any_word_of_redeeming_lets_nothing_go_unheard() {
             words += 1;
         }
         assert!(10 < words, "only {words} words redeem a handle");
+        world.ledger().verify().unwrap();
+        assert_eq!(world.ledger().latched(), None);
+    }
+}
+
+#[test]
+fn a_line_that_is_cut_at_any_word_of_a_change_of_the_account_leaves_a_ledger_that_says_whether_it_was_made() {
+    let account = |changes: u8| if changes == 0 { PAYER } else { Address::from_bytes([changes; 20]) };
+    for cut in [Cut::Before, Cut::After] {
+        let (world, way) = at_the_end_of_a_line();
+        world.ledger().bind_key(PAYER).unwrap();
+        let (mut changes, mut words, mut unheard) = (0_u8, 0, 0);
+        let rotate =
+            |changes: u8| world.ledger().rotate(hand_over(changes + 1, account(changes), changes + 1, changes + 2));
+        loop {
+            way.cut_after(words, cut);
+            let rotated = rotate(changes);
+            let was_cut = way.mend();
+            assert_eq!(unreachable(&rotated), was_cut, "{cut:?} {words}: {rotated:?}");
+            // Whatever was heard of it, what the ledger says now is so.
+            let known = world.ledger().key_address().unwrap();
+            if known == Some(account(changes + 1)) {
+                unheard += u32::from(was_cut);
+            } else {
+                assert_eq!(known, Some(account(changes)), "{cut:?} {words}");
+                assert_eq!(rotate(changes).unwrap(), Rotated::Done, "{cut:?} {words}");
+            }
+            changes += 1;
+            words += 1;
+            if !was_cut {
+                break;
+            }
+        }
+        assert!(10 < words, "only {words} words change the account");
+        assert_eq!(0 < unheard, cut == Cut::After, "the answer of the commit is what is lost");
+        assert_eq!(world.ledger().accounts().unwrap().len(), usize::from(changes) + 1);
         world.ledger().verify().unwrap();
         assert_eq!(world.ledger().latched(), None);
     }
