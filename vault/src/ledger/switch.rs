@@ -65,7 +65,7 @@ impl Ledger {
         self.note(Event::new(EventKind::Note, "payments are shut from outside the ledger"));
     }
 
-    /// Binds the ledger to the account it counts for; only [`Ledger::rotate`] changes it after that. The same account again changes nothing.
+    /// Binds the ledger to the account it counts for; only `Ledger::rotate` changes it after that. The same account again changes nothing.
     ///
     /// # Errors
     ///
