@@ -80,7 +80,9 @@ struct Cli {
     command: Command,
 }
 
+// A command's options are made when it is the one that was typed: `serve` starts for every client, and forty others need not.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     // Said by the command itself, whose help has more than one paragraph.
     Init(init::Init),
@@ -88,7 +90,7 @@ enum Command {
     Serve(serve::Serve),
     // Said by the command itself, whose help has more than one paragraph.
     Browser(browser::Browser),
-    /// Run the vault, which holds the key and the ledger (`serve` starts one when none answers)
+    // Said by the command itself.
     Vault(vault::Vault),
     /// Unlock the key in the running vault with your passphrase
     Unlock(unlock::Unlock),
@@ -157,7 +159,7 @@ enum Command {
     // Said by the commands themselves, whose help has more than one paragraph.
     Doctor(doctor::Doctor),
     Install(install::Install),
-    /// Take bursar out of MCP clients' configurations again
+    // Said by the command itself.
     Uninstall(install::Uninstall),
     /// Print what makes a shell complete bursar's commands and options
     Completions(completions::Completions),
@@ -169,7 +171,9 @@ enum Command {
 /// The whole command line, for whoever writes about it: completions and manual pages.
 #[must_use]
 pub fn command() -> clap::Command {
-    Cli::command()
+    let mut whole = Cli::command();
+    whole.build();
+    whole
 }
 
 /// Runs the command line of this process and gives its exit code.
@@ -178,6 +182,8 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(fault) => {
+            // With every command made, so that what is shown tells of all of them.
+            let fault = command().try_get_matches().err().unwrap_or(fault);
             let exit = if fault.use_stderr() { Exit::Usage } else { Exit::Done };
             if fault.print().is_err() {
                 return Exit::Failed.into();

@@ -21,7 +21,7 @@ use crate::webhook::Sender;
 const STOP_TRIES: u32 = 400;
 const STOP_PAUSE: Duration = Duration::from_millis(50);
 
-/// Run the vault, which holds the key and the ledger.
+/// Run the vault, which holds the key and the ledger (`serve` starts one when none answers).
 #[derive(Debug, Args)]
 pub(super) struct Vault {
     /// Leave the terminal, write to `vault.log` in the profile, and end after 15 idle minutes

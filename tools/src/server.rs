@@ -5,8 +5,8 @@
 
 use core::fmt;
 use core::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use rmcp::model::{
@@ -141,7 +141,7 @@ where
         payments,
         flights: Arc::clone(&flights),
         places: Arc::clone(&places),
-        tools: catalog::tools(),
+        tools: OnceLock::new(),
         implementation: Implementation::new("bursar", options.version).with_title("bursar"),
         initialized: AtomicBool::new(false),
     };
@@ -182,7 +182,8 @@ struct Server<P> {
     payments: Arc<P>,
     flights: Arc<Flights>,
     places: Arc<Semaphore>,
-    tools: Vec<Tool>,
+    /// Made when a client asks for them first: it waits for the first answer.
+    tools: OnceLock<Vec<Tool>>,
     implementation: Implementation,
     initialized: AtomicBool,
 }
@@ -268,7 +269,7 @@ impl<P: Payments> ServerHandler for Server<P> {
                 None,
             ));
         }
-        let mut result = ListToolsResult::with_all_items(self.tools.clone());
+        let mut result = ListToolsResult::with_all_items(self.tools.get_or_init(catalog::tools).clone());
         if is_modern(&context) {
             result = result.with_ttl_ms(CATALOG_TTL_MS).with_cache_scope(CacheScope::Public);
         }
