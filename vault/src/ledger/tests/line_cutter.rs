@@ -117,9 +117,10 @@ impl Way {
 
     fn answers(&self, mut from: TcpStream, mut to: TcpStream) {
         let mut bytes = [0; 65_536];
-        while let Ok(read) = from.read(&mut bytes) {
-            if read == 0 || (!self.is_silent.load(Ordering::SeqCst) && to.write_all(&bytes[..read]).is_err()) {
-                break;
+        while let Ok(read @ 1..) = from.read(&mut bytes) {
+            if !self.is_silent.load(Ordering::SeqCst) {
+                // A client that is gone takes nothing, and the server is not hung up on for it: it may not have heard all yet.
+                to.write_all(&bytes[..read]).unwrap_or_default();
             }
         }
         drop((from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both)));
