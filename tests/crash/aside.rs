@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
+use bursar_policy::Address;
 use bursar_policy::errand::{ApprovalId, Errand, Method, PaymentId, SessionId};
-use bursar_policy::money::Amount;
-use bursar_policy::offer::Version;
 use bursar_policy::rules::Setting;
 use bursar_policy::site::Site;
-use bursar_policy::terms::Terms;
-use bursar_policy::{Address, ChainId};
+
 use bursar_vault::client::{AgentClient, ClientFault, OperatorClient};
 use bursar_vault::clock::{MachineTime, TimeSource};
 use bursar_vault::ledger::{Ask, Claim, Counted, KeyFile, Ledger};
@@ -16,7 +14,7 @@ use bursar_vault::protocol::{AgentAsk, OperatorAsk, RowState};
 use bursar_vault::rules_file;
 
 use crate::books::{Books, money};
-use crate::seller::{PAYEE, PRICE_UNITS};
+use crate::seller::{PRICE_UNITS, page_terms};
 use crate::stand::{LOOK_AGAIN, Stand, passphrase};
 
 const SWEEP: &str = "vault-sweep-uncommitted";
@@ -59,17 +57,7 @@ fn bought_an_hour_ago(stand: &Stand, url: &str) {
     let Claim::New(claim) = ledger.claim(&session, errand(url), &rules, Duration::ZERO).unwrap() else {
         panic!("the ledger is new");
     };
-    let terms = Terms {
-        version: Version::V2,
-        offer: 0,
-        chain: ChainId::BASE_SEPOLIA,
-        asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e".parse().unwrap(),
-        payee: PAYEE.parse().unwrap(),
-        amount: Amount::new(PRICE_UNITS).unwrap(),
-        max_timeout_s: 60,
-        domain_name: "USDC".to_owned(),
-        domain_version: "2".to_owned(),
-    };
+    let terms = page_terms();
     let payment = PaymentId::from_random([2; 16]);
     let approval = ApprovalId::from_random([2; 16]);
     let payer = Address::from_bytes([0x11; 20]);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
-use bursar_policy::{Amount, ChainId, Errand, Method, Refusal, SessionName, Site, Terms, Version};
+use bursar_policy::{Errand, Method, Refusal, SessionName, Site};
 use bursar_vault::client::AgentClient;
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::{
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::books::{Books, money};
 use crate::client::Client;
-use crate::seller::{HOST, Hold, PAYEE, PRICE_UNITS};
+use crate::seller::{HOST, Hold, PAYEE, PRICE_UNITS, page_terms};
 use crate::stand::{Stand, write};
 
 /// Real `serve` processes, each with several calls in flight.
@@ -112,7 +112,7 @@ fn purchase(profile: &Profile, session: &str, url: &str, then: Then) -> (Outcome
         AgentReply::Refused(reasons) => return refused(&reasons),
         other => panic!("not claimed: {other:?}"),
     }
-    let ask = AgentAsk::Authorize { terms: terms(), envelope: "{}".to_owned(), rules: welcome.rules_digest };
+    let ask = AgentAsk::Authorize { terms: page_terms(), envelope: "{}".to_owned(), rules: welcome.rules_digest };
     match agent.ask(&ask).unwrap() {
         AgentReply::Authorized(signed) => {
             if then == Then::Report {
@@ -143,20 +143,6 @@ fn name(text: &str) -> SessionName {
 
 fn errand(url: &str) -> Errand {
     Errand::new(Site::parse(url).unwrap(), Method::Get)
-}
-
-fn terms() -> Terms {
-    Terms {
-        version: Version::V2,
-        offer: 0,
-        chain: ChainId::BASE_SEPOLIA,
-        asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e".parse().unwrap(),
-        payee: PAYEE.parse().unwrap(),
-        amount: Amount::new(PRICE_UNITS).unwrap(),
-        max_timeout_s: 60,
-        domain_name: "USDC".to_owned(),
-        domain_version: "2".to_owned(),
-    }
 }
 
 /// Every client buys pages of its own at the same time as all the others. What those of each host were told, each beside

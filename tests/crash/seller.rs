@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bursar_policy::{Amount, ChainId, Terms, Version};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -23,6 +24,21 @@ pub(crate) const PRICE_UNITS: u128 = 50_000;
 
 /// Who is paid.
 pub(crate) const PAYEE: &str = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
+
+/// What it asks for a page, as `serve` would read it.
+pub(crate) fn page_terms() -> Terms {
+    Terms {
+        version: Version::V2,
+        offer: 0,
+        chain: ChainId::BASE_SEPOLIA,
+        asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e".parse().unwrap(),
+        payee: PAYEE.parse().unwrap(),
+        amount: Amount::new(PRICE_UNITS).unwrap(),
+        max_timeout_s: 60,
+        domain_name: "USDC".to_owned(),
+        domain_version: "2".to_owned(),
+    }
+}
 
 /// One payment header as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
