@@ -4,13 +4,13 @@
 const CONNECTION = "a handshake and its checks for each purchase alone take a good part of what the others take once they are warm: they keep"
   + " their connection from one purchase to the next, judge nothing, and write nothing down. The floors show what is out of reach as the"
   + " purchase is built";
-const MEMORY = "it was within the goal once; why it grew has not been looked into";
+const MEMORY = "most of it is pages of the program itself: the system maps those around each that is used, and the program has grown";
 
 const REASONS = {
   "count-alone": "where a commit waits for hardly anything, the judge, the signature and the sockets show beside it",
   "count-crowd": "where one caller is not bound by the disk, a crowd is bound by the writer's thread, which answers four asks for each purchase",
   "usual-5000": "the usual way writes one row and no log",
-  "start-serve": "the processes are confined before they answer, which takes its part of so short a start",
+  "start-serve": "most of it is the start of a program of this size, and a good part of the rest its confinement before it reads a word",
   "memory-share": MEMORY,
   "memory-mapped": MEMORY,
   "wire-alone": CONNECTION,
