@@ -88,12 +88,18 @@ fn real_money_unlocks_by_file_only_under_rules_that_the_operator_agreed_to() {
     assert!(matches!(fault, StartFault::Ledger(LedgerFault::Setting { .. })), "{fault}");
 }
 
-fn in_a_sandbox(folder: &Path) -> (Profile, Running) {
+/// A profile of play money, set up and not started.
+fn set_up_in_a_sandbox(folder: &Path, unlocking: Unlocking) -> Profile {
     let play = Profile::at(&folder.join("home"), Setting::Sandbox);
     let rules = RULES
         .replace("8453", "84532")
         .replace("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "036CbD53842c5426634e7929541eC2318f3dCF7e");
-    setup::initialise(&play, &rules, NewKey::Generated, &said("x"), Unlocking::ByFile).unwrap();
+    setup::initialise(&play, &rules, NewKey::Generated, &said("x"), unlocking).unwrap();
+    play
+}
+
+fn in_a_sandbox(folder: &Path) -> (Profile, Running) {
+    let play = set_up_in_a_sandbox(folder, Unlocking::ByFile);
     let running = starts(&play);
     (play, running)
 }
@@ -138,11 +144,7 @@ fn a_change_that_the_ledger_refused_leaves_the_vault_as_it_was() {
 #[test]
 fn a_sandbox_is_nothing_to_real_money() {
     let folder = tempfile::tempdir().unwrap();
-    let play = Profile::at(&folder.path().join("home"), Setting::Sandbox);
-    let rules = RULES
-        .replace("8453", "84532")
-        .replace("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "036CbD53842c5426634e7929541eC2318f3dCF7e");
-    setup::initialise(&play, &rules, NewKey::Generated, &said("x"), Unlocking::ByPerson).unwrap();
+    set_up_in_a_sandbox(folder.path(), Unlocking::ByPerson);
     let fault = start(&home(folder.path()), None, Box::new(MachineTime), Arc::new(crate::chain::NoChains))
         .map(drop)
         .unwrap_err();
@@ -152,11 +154,7 @@ fn a_sandbox_is_nothing_to_real_money() {
 #[test]
 fn an_ask_keeps_an_idle_vault_and_waiting_for_events_does_not() {
     let folder = tempfile::tempdir().unwrap();
-    let play = Profile::at(&folder.path().join("home"), Setting::Sandbox);
-    let rules = RULES
-        .replace("8453", "84532")
-        .replace("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "036CbD53842c5426634e7929541eC2318f3dCF7e");
-    setup::initialise(&play, &rules, NewKey::Generated, &said("x"), Unlocking::ByPerson).unwrap();
+    let play = set_up_in_a_sandbox(folder.path(), Unlocking::ByPerson);
     let running = starts(&play);
     let operator = OperatorClient::connect(&play).unwrap().0;
     let began = std::time::Instant::now();
