@@ -33,7 +33,7 @@ fn json(name: &str) -> serde_json::Value {
 
 #[test]
 fn every_crate_is_ours_or_comes_from_the_one_registry_by_its_checksum() {
-    for lock in ["Cargo.lock", "fuzz/Cargo.lock", "benches/wire/peers/Cargo.lock"] {
+    for lock in ["Cargo.lock", "fuzz/Cargo.lock", "benches/wire/peers/Cargo.lock", "tests/peers/axum/Cargo.lock"] {
         let parsed: toml::Table = read(lock).parse().unwrap();
         let packages = parsed["package"].as_array().unwrap();
         let text = |package: &toml::Value, key: &str| package.get(key).and_then(toml::Value::as_str).map(str::to_owned);

@@ -9,7 +9,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSy
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { pythonOf } from "./lab/child.mjs";
+import { wayTo } from "./lab/programs.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const FUND_UNITS = 100_000_000n; // 100 USDC
@@ -20,7 +20,7 @@ const USAGE = `usage: node run.mjs (--bursar PATH | --baseline) [options]
   --bursar PATH       the bursar binary to test
   --baseline          test the lab with @x402/fetch instead
   --only TEXT         only cells whose name or seller contains TEXT
-  --sellers A,B       only these sellers (default: v2,v1,hono,fastapi,flask,python-v1; without v2 no browsers and no chain cells)
+  --sellers A,B       only these sellers (default: v2,v1,hono,fastapi,flask,python-v1,axum,axum-v1; without v2 no browsers and no chain cells)
   --json FILE         write the result as JSON
   --record DIR        write the raw bytes of every cell under DIR
   --front-ports N     first of the ports that buyers see (default: free ones; ${RECORDING_PORTS} with --record)
@@ -98,7 +98,7 @@ async function run({ bursar, baseline, only, sellers, json, record: recordDir, "
   if (asksKeys) {
     const { keyCells } = await import("./test/key-cells.mjs");
     // A lab of its own: the chain's time is moved in both.
-    const starting = startLab({ logs: join(here, "run", "logs-keys") });
+    const starting = startLab({ logs: join(here, "run", "logs-keys"), only: ["v2"] });
     stack.push(async () => (await starting.catch(() => undefined))?.stop());
     const own = await starting;
     const ownFronts = await openFronts(own, 0);
@@ -112,14 +112,12 @@ async function run({ bursar, baseline, only, sellers, json, record: recordDir, "
   return report.close(results);
 }
 
-/** Every seller is known, and what it is written in is there. */
+/** Every seller is known, and what it is run with is there. */
 function checkSellers(chosen, known) {
   for (const seller of chosen) {
     if (!known[seller]) throw new Error(`there is no seller \`${seller}\`; there are ${Object.keys(known).join(", ")}`);
-    const generation = known[seller].version;
-    if (known[seller].script.endsWith(".py") && !existsSync(pythonOf(generation))) {
-      throw new Error(`the Python sellers are not installed; run tests/environment python-${generation} tests/peers/python/${generation}.txt, or leave them out with --sellers`);
-    }
+    const way = wayTo(known[seller].script);
+    if (way) throw new Error(`what the seller \`${seller}\` is run with is not there; run \`${way}\`, or leave it out with --sellers`);
   }
 }
 

@@ -3,11 +3,10 @@
 import { spawn } from "node:child_process";
 import { openSync, closeSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { execPath } from "node:process";
 import { createInterface } from "node:readline";
 import { setTimeout as after } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { LOOPBACK } from "./constants.mjs";
+import { commandOf } from "./programs.mjs";
 
 const READY_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 5_000;
@@ -23,14 +22,15 @@ export class Part {
     this.name = name;
     this.#log = log;
     const file = openSync(log, "w");
-    this.#child = spawn(interpreterOf(script), [script], {
+    const [program, ...args] = commandOf(script);
+    this.#child = spawn(program, args, {
       stdio: ["pipe", "pipe", file],
       env: { PATH: process.env.PATH, NODE_NO_WARNINGS: "1", PYTHONDONTWRITEBYTECODE: "1" },
     });
     closeSync(file);
     this.#gone = new Promise((resolve) => {
       this.#child.once("exit", resolve);
-      this.#child.once("error", resolve); // there is no such interpreter
+      this.#child.once("error", resolve); // there is no such program
     });
     this.#gone.then(() => (this.ended = true));
     this.#child.stdin.on("error", () => {}); // it ended early; `started` reports that
@@ -69,17 +69,6 @@ export class Part {
     }
     await this.#gone;
   }
-}
-
-/** The Python with x402 of this generation, "v1" or "v2", as tests/environment makes it. It may not be there. */
-export function pythonOf(generation) {
-  return fileURLToPath(new URL(`../../../target/tests/python-${generation}/bin/python`, import.meta.url));
-}
-
-/** node, or the Python for the generation that the script speaks. */
-function interpreterOf(script) {
-  if (!script.endsWith(".py")) return execPath;
-  return pythonOf(script.endsWith("_v1.py") ? "v1" : "v2");
 }
 
 /** Polls a loopback port until something accepts. */

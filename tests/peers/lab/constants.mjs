@@ -22,6 +22,8 @@ export const SELLERS = {
   fastapi: { version: "v2", payee: "0x5e11e00000000000000000000000000000000004", script: "seller_fastapi.py" },
   flask: { version: "v2", payee: "0x5e11e00000000000000000000000000000000005", script: "seller_flask.py" },
   "python-v1": { version: "v1", payee: "0x5e11e00000000000000000000000000000000006", script: "seller_python_v1.py" },
+  axum: { version: "v2", payee: "0x5e11e00000000000000000000000000000000007", script: "../axum/src/main.rs" },
+  "axum-v1": { version: "v1", payee: "0x5e11e00000000000000000000000000000000008", script: "../axum/src/main.rs" },
 };
 export const PAYEE = Object.fromEntries(Object.entries(SELLERS).map(([seller, { payee }]) => [seller, payee]));
 /** Paid by /swapped only, and by no rule of the buyer. */

@@ -38,8 +38,8 @@ export async function startLab({ logs, blockSeconds = 2, only = Object.keys(SELL
     const facilitators = Object.fromEntries(TEMPERS.map((temper) =>
       [temper, temper === "honest" ? facilitator.url : `${refuser.url}/${temper}`]));
     const shops = only.map((seller) => {
-      const { payee, script } = SELLERS[seller];
-      return [seller, start(`seller-${seller}`, { facilitators, tls, seller, payee, foreign: FOREIGN, goods: goods() }, script)];
+      const { version, payee, script } = SELLERS[seller];
+      return [seller, start(`seller-${seller}`, { facilitators, tls, seller, version, payee, foreign: FOREIGN, goods: goods() }, script)];
     });
     const sellers = {};
     for (const [seller, part] of shops) {
