@@ -29,24 +29,45 @@ mod seller;
 #[path = "lives/stories.rs"]
 mod stories;
 
+use std::thread;
+
 /// So many lives, each of [`deal::SCHEDULES`] schedules: in every run of the tests, and with `--release`.
 const LIVES: u64 = if cfg!(debug_assertions) { 16 } else { 4_000 };
 
-#[test]
-fn no_life_of_a_buyer_loses_money_pays_twice_or_goes_over_a_limit() {
-    let mut seen = live::Seen::default();
-    let mut schedules = 0;
-    for seed in 0..LIVES {
-        let life = deal::life(seed);
-        schedules += life.schedules.len();
-        match live::lived(&life) {
-            Ok(more) => seen.add(&more),
-            Err(fault) => {
-                let (story, fault) = live::shortened(life, fault);
-                panic!("seed {seed}: {fault}\n\nput this into tests/lives/stories.rs:\n{story:#?}");
-            }
+/// How many lives go on at once.
+const THREADS: usize = 4;
+
+/// Lives the life of a seed; how many schedules it had.
+fn live_seed(seed: u64, seen: &mut live::Seen) -> usize {
+    let life = deal::life(seed);
+    let schedules = life.schedules.len();
+    match live::lived(&life) {
+        Ok(more) => seen.add(&more),
+        Err(fault) => {
+            let (story, fault) = live::shortened(life, fault);
+            panic!("seed {seed}: {fault}\n\nput this into tests/lives/stories.rs:\n{story:#?}");
         }
     }
+    schedules
+}
+
+#[test]
+fn no_life_of_a_buyer_loses_money_pays_twice_or_goes_over_a_limit() {
+    // Lives share nothing; while one waits for an answer another one goes on.
+    let of_each = |first: u64| {
+        let mut seen = live::Seen::default();
+        let schedules: usize = (first..LIVES).step_by(THREADS).map(|seed| live_seed(seed, &mut seen)).sum();
+        (seen, schedules)
+    };
+    let (mut seen, mut schedules) = (live::Seen::default(), 0);
+    thread::scope(|scope| {
+        let lives: Vec<_> = (0..).take(THREADS).map(|first| scope.spawn(move || of_each(first))).collect();
+        for of_one in lives {
+            let (more, lived) = of_one.join().unwrap();
+            seen.add(&more);
+            schedules += lived;
+        }
+    });
     eprintln!("{LIVES} lives, {schedules} schedules: {seen:?}");
     seen.must_be_everything();
 }

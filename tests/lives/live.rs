@@ -145,14 +145,14 @@ async fn make(house: &mut House, seller: &mut Seller, number: usize, call: &Call
         house.refuse(write);
     }
     let before = seller.presented().len();
-    let buyers = [house.buyer(call.session), house.buyer(call.session)];
-    let [ask, twin] = [0, 1].map(|_| errand(seller, number, call));
+    let (buyer, ask) = (house.buyer(call.session), errand(seller, number, call));
     let told = if call.strike == Strike::Twin {
+        let (twin, again) = (house.buyer(call.session), errand(seller, number, call));
         let (one, other) =
-            join!(buyers[0].fetch(ask, None, Progress::silent()), buyers[1].fetch(twin, None, Progress::silent()));
+            join!(buyer.fetch(ask, None, Progress::silent()), twin.fetch(again, None, Progress::silent()));
         vec![one.answer, other.answer]
     } else {
-        struck(house, seller, call, &buyers[0], ask, seen).await.into_iter().collect()
+        struck(house, seller, call, &buyer, ask, seen).await.into_iter().collect()
     };
     if matches!(call.strike, Strike::NoWrite(_)) {
         house.write_again();

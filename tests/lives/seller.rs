@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -162,11 +162,13 @@ async fn stop(state: &Mutex<State>, moment: Moment) {
 
 /// The path of a request and its payment header, if it has one.
 async fn read(stream: &mut TcpStream) -> Option<(String, Option<String>)> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        head.push(stream.read_u8().await.ok()?);
+    let (mut head, mut stream) = (String::new(), BufReader::new(stream));
+    while !head.ends_with("\r\n\r\n") {
+        // No more comes with a request than its head.
+        if stream.read_line(&mut head).await.ok()? == 0 {
+            return None;
+        }
     }
-    let head = String::from_utf8(head).unwrap();
     let mut lines = head.lines();
     let path = lines.next()?.split(' ').nth(1)?.to_owned();
     let is_payment = |name: &str| ["payment-signature", "x-payment"].contains(&name.to_ascii_lowercase().as_str());
