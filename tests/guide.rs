@@ -15,14 +15,16 @@ mod codes;
 mod commands;
 #[path = "guide/cookbook.rs"]
 mod cookbook;
-#[path = "crash/farewell.rs"]
-mod farewell;
 #[path = "guide/form.rs"]
 mod form;
+#[path = "guide/machine.rs"]
+mod machine;
 #[path = "guide/page.rs"]
 mod page;
 #[path = "guide/play.rs"]
 mod play;
+#[path = "guide/reader.rs"]
+mod reader;
 #[path = "guide/screen.rs"]
 mod screen;
 #[path = "guide/terminal.rs"]

@@ -40,6 +40,11 @@ pub(crate) fn steps(block: &Block) -> Vec<Step> {
     steps
 }
 
+/// Whether no terminal shows what is typed.
+fn is_hidden(typed: &str) -> bool {
+    matches!(typed, "passphrase" | "Enter") || typed.ends_with("password")
+}
+
 impl Step {
     /// The questions that the page answers, in order: an answer stands in `‹›` at the end of its line.
     pub(crate) fn answers(&self) -> Vec<Answer> {
@@ -47,14 +52,20 @@ impl Step {
         marked.map(|(question, typed)| Answer { question: question.to_owned(), typed: typed.to_owned() }).collect()
     }
 
+    /// What is shown before somebody presses Ctrl-C, where somebody does: `^C` stands on a line of its own.
+    pub(crate) fn until_stopped(&self) -> Option<&[String]> {
+        let at = self.shown.iter().position(|line| line == "^C")?;
+        self.shown.get(..at)
+    }
+
     /// What the page shows, with each answer as a terminal shows it: a passphrase is not shown.
     pub(crate) fn screen(&self) -> Vec<String> {
         let plain = |line: &String| match line.strip_suffix('›').and_then(|line| line.split_once('‹')) {
-            Some((question, "passphrase" | "Enter")) => question.trim_end().to_owned(),
+            Some((question, typed)) if is_hidden(typed) => question.trim_end().to_owned(),
             Some((question, typed)) => format!("{question}{typed}"),
             None => line.clone(),
         };
-        self.shown.iter().map(plain).collect()
+        self.shown.iter().filter(|line| *line != "^C").map(plain).collect()
     }
 }
 
@@ -67,4 +78,8 @@ fn a_block_is_commands_answers_and_what_is_shown() {
     assert_eq!(steps[0].answers(), [answer("Agree: ", "1.00 USD"), answer("Passphrase: ", "passphrase")]);
     assert_eq!(steps[0].screen(), ["Agree: 1.00 USD", "Passphrase:", "done"]);
     assert_eq!((steps[1].answers(), steps[1].screen()), (Vec::new(), Vec::new()));
+    assert_eq!(steps[1].until_stopped(), None);
+    let step = Step { command: "bursar watch".to_owned(), shown: ["a", "b", "^C", "c"].map(str::to_owned).to_vec() };
+    assert_eq!(step.until_stopped(), Some(&["a".to_owned(), "b".to_owned()][..]));
+    assert_eq!(step.screen(), ["a", "b", "c"]);
 }

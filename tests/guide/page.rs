@@ -68,6 +68,16 @@ impl Page {
         blocks
     }
 
+    /// The remarks to the test, `<!-- run with: … -->`, each with its line from 1.
+    pub(crate) fn remarks(&self) -> Vec<(usize, &str)> {
+        let prose = self.prose().into_iter();
+        prose
+            .filter_map(|(number, line)| {
+                Some((number, line.trim().strip_prefix("<!-- run with: ")?.strip_suffix(" -->")?))
+            })
+            .collect()
+    }
+
     /// The lines outside of fenced blocks, each with its number from 1.
     pub(crate) fn prose(&self) -> Vec<(usize, &str)> {
         let mut is_fenced = false;

@@ -1,6 +1,6 @@
 //! What a page shows beside what a command said. `…` stands for anything in a line, and alone for any lines.
 
-use regex_lite::Regex;
+use regex_lite::{Captures, Regex};
 use serde_json::Value;
 
 /// The first line of the page that the output does not have in its place, or `None` where they agree.
@@ -40,8 +40,34 @@ fn agree(wanted: &[String], said: &[String], at: usize, reached: &mut usize) -> 
 
 /// Whether a line is as the page shows it.
 fn is_like(wanted: &str, said: &str) -> bool {
+    pattern(wanted).is_match(said)
+}
+
+/// What a line of the page may be. A name of an account stands for any account, which it then names.
+fn pattern(wanted: &str) -> Regex {
     let pattern = wanted.split('…').map(regex_lite::escape).collect::<Vec<_>>().join(".*");
-    Regex::new(&format!("(?s)^{pattern}$")).unwrap().is_match(said)
+    let pattern =
+        name_of_an_account().replace_all(&pattern, |name: &Captures| format!("(?<{}>0x[0-9a-fA-F]{{40}})", &name[1]));
+    Regex::new(&format!("(?s)^{pattern}$")).unwrap()
+}
+
+/// How a page calls an account that is another one each time: `0xOldAccount`.
+fn name_of_an_account() -> Regex {
+    Regex::new("0x([A-Z][a-z]+Account)").unwrap()
+}
+
+/// The accounts that the page gives names to, from a screen that agrees with it.
+pub(crate) fn named(page: &[String], said: &str) -> Vec<(String, String)> {
+    let said: Vec<String> = said.lines().map(plain).collect();
+    let mut named = Vec::new();
+    for line in page.iter().map(|line| plain(line)) {
+        for name in name_of_an_account().captures_iter(&line) {
+            let found =
+                said.iter().find_map(|said| pattern(&line).captures(said)?.name(&name[1]).map(|at| at.as_str()));
+            named.extend(found.map(|account| (name[0].to_owned(), account.to_owned())));
+        }
+    }
+    named
 }
 
 /// What of a page's JSON the answer does not have, as a path; `None` where it has all of it. The answer may have more.
@@ -71,6 +97,11 @@ fn a_page_differs_from_another_output_and_not_from_its_own() {
     for other in ["one 1", "one 2\n…", "one 1\n…\nthree\n…", "…\nlast\nmore", "ne 1\n…", "one 1\nlast"] {
         assert!(difference(&page(other), said).is_some(), "{other}");
     }
+    let account = format!("0x{}", "1a".repeat(20));
+    let (shown, said) = (page("before 0xOldAccount; …"), format!("before   {account}; its key"));
+    assert_eq!(difference(&shown, &said), None);
+    assert_eq!(named(&shown, &said), [("0xOldAccount".to_owned(), account)]);
+    assert!(difference(&shown, "before 0x12; its key").is_some());
     let said = serde_json::json!({"a": "x-1", "b": [1, {"c": null}], "d": 4});
     assert_eq!(missing(&serde_json::json!({"a": "x-…", "b": [1, {}]}), &said, ""), None);
     for other in [serde_json::json!({"a": "y-…"}), serde_json::json!({"b": [1]}), serde_json::json!({"e": 1})] {
