@@ -4,6 +4,7 @@
 # Nothing of the machine that it runs on is changed: what a page writes lies in memory and goes with it, what it may not
 # write is read-only, and its network is a loopback of its own.
 set -euo pipefail
+PATH=/usr/sbin:/usr/bin:/bin:$PATH
 repository=$1
 program=$2
 
@@ -21,9 +22,10 @@ over() {
   mkdir -p "/mnt/$2/up" "/mnt/$2/work"
   mount -t overlay overlay -o "lowerdir=$1,upperdir=/mnt/$2/up,workdir=/mnt/$2/work" "$3"
 }
-mkdir /mnt/checkout /mnt/bursar
+mkdir /mnt/checkout
 touch /mnt/program
 mount --bind "$program" /mnt/program
+mount -o remount,bind,ro /mnt/program
 over "$repository" repository /mnt/checkout
 for folder in etc usr var; do over "/$folder" "$folder" "/$folder"; done
 # Read-only, but for what is no file of the machine's.
@@ -64,6 +66,9 @@ for browser in /usr/bin/{chromium,chromium-browser,google-chrome-stable,google-c
   chmod 0755 /usr/bin/chromium
   break
 done
+
+# What other packages want made at a start is no business of the guide's.
+rm -rf /usr/lib/tmpfiles.d/* /etc/tmpfiles.d/*
 
 # No desktop is here: what would show a notification shows none.
 printf '#!/bin/sh\n' >/usr/local/bin/notify-send

@@ -142,6 +142,7 @@ async fn a_page_that_is_wrong_is_found() {
         "```console\n$ bursar status\n```\n",
         "```console\n$ false\n$ echo $?\n0\n```\n",
         "```console\n$ echo one\ntwo\n^C\n```\n",
+        "```console\n$ cat\n…\n^C\n```\n",
         "```bash\nfalse\ntrue\n```\n",
         "```toml\n[payment]\nmax_per_payments = \"1.00 USD\"\n```\n",
     ] {

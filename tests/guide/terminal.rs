@@ -76,6 +76,7 @@ impl Terminal {
 
     /// Waits until it shows this, and leaves it running.
     pub(crate) async fn shows(&mut self, page: &[String]) {
+        assert!(page.iter().any(|line| line != "…"), "`{}`: which line is to be waited for?", self.line);
         while let Some(fault) = difference(page, &self.shown) {
             assert!(self.reads_on().await, "`{}` ended: {fault}", self.line);
         }

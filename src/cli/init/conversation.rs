@@ -146,7 +146,7 @@ pub(super) fn agreed(text: &str, setting: Setting, question: &str) -> Result<(),
     let read = Reading::of(text, setting).map_err(|fault: TextFault| Stop::usage(fault.to_string()))?;
     said_first("What these rules come to:")?;
     for (about, sentence) in check::sentences(&read) {
-        table::say_wrapped(&format!("    {about:<12}{sentence}"), 16)?;
+        table::say_wrapped(&format!("    {about:<16}{sentence}"), 20)?;
     }
     if terminal::yes(question, Answer::Yes)? {
         return Ok(());
