@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::page::{Page, ROOT, book};
 
-/// The kinds of blocks that a page may have. `console`, `toml` and `json` are run or read by this test, `bash` is listed in
-/// `unrun.rs`, and no command may stand in the others.
+/// The kinds of blocks that a page may have. `console`, `bash`, `toml` and `json` are run or read by this test, and no command
+/// may stand in the others.
 const KINDS: [&str; 6] = ["console", "toml", "json", "bash", "text", "js"];
 
 fn listed() -> Vec<String> {

@@ -66,6 +66,7 @@ impl Machine {
         for (kind, name) in [("mount", "mnt"), ("net", "net"), ("pid", "pid_for_children")] {
             command.arg(format!("--{kind}={spaces}/ns/{name}"));
         }
+        command.arg(format!("--root={spaces}/root"));
         command.args(["setpriv", &format!("--reuid={user}"), &format!("--regid={user}"), "--clear-groups"]);
         if *user != "root" {
             command.args(["--inh-caps=-all", "--bounding-set=-all"]);
