@@ -70,7 +70,6 @@ async fn prepare(reader: &mut Reader, word: &str, page: &str) {
         "a server" => reader.runs_a_server().await,
         "the sources of a release" => reader.goes_to("/root/sources"),
         "an editor" => reader.sets("EDITOR", "true"),
-        "systemd asleep" => reader.sets("SYSTEMD_OFFLINE", "1"),
         _ => {
             let (_, how) = BEFORE.iter().find(|(name, _)| *name == word).unwrap_or_else(|| panic!("{page}: `{word}`?"));
             for block in made_up(how).blocks() {
