@@ -1,7 +1,7 @@
 //! Runs one command line of a page: with pipes, or at a terminal of its own (`script` of util-linux) where it asks or goes on
 //! until somebody stops it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use regex_lite::Regex;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,8 +13,9 @@ use crate::screen::difference;
 
 /// How long a command may take; `bursar demo` takes the longest.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How wide the terminal is.
+/// How large the terminal is.
 const COLUMNS: u16 = 110;
+const ROWS: u16 = 50;
 
 /// How a command ended.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Starts `line` under `script`.
     pub(crate) fn open(mut script: Command, line: &str) -> Self {
-        let sized = format!("stty cols {COLUMNS}\n{line}");
+        let sized = format!("stty cols {COLUMNS} rows {ROWS}\n{line}");
         script.args(["--quiet", "--return", "--command", &sized, "/dev/null"]);
         let mut child = script.spawn().unwrap();
         let (keyboard, screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -77,7 +78,10 @@ impl Terminal {
     /// Waits until it shows this, and leaves it running.
     pub(crate) async fn shows(&mut self, page: &[String]) {
         assert!(page.iter().any(|line| line != "…"), "`{}`: which line is to be waited for?", self.line);
+        // Whatever is redrawn all the time goes on, and may never show it.
+        let started = Instant::now();
         while let Some(fault) = difference(page, &self.shown) {
+            assert!(started.elapsed() < PATIENCE, "`{}` does not come to that: {fault}", self.line);
             assert!(self.reads_on().await, "`{}` ended: {fault}", self.line);
         }
     }
