@@ -97,6 +97,7 @@ fn challenge(offers: u32) -> Challenge {
         domain_version: text("2"),
         verifying_contract: Said::Absent,
         chain_id: Said::Absent,
+        resource: Said::Absent,
         conflicts: Vec::new(),
     };
     Challenge {

@@ -85,6 +85,8 @@ pub struct Offer {
     pub verifying_contract: Said,
     /// `extra.chainId`, which nobody has to send.
     pub chain_id: Said,
+    /// The URL that this offer is for, where it says one itself, as every offer of v1 does.
+    pub resource: Said,
     /// Pairs of members that say one thing twice and disagree, such as
     /// "amount and maxAmountRequired". Not empty means that the offer has two meanings.
     pub conflicts: Vec<String>,
@@ -97,7 +99,7 @@ pub struct Challenge {
     pub version: Version,
     /// `accepts`, in the seller's order.
     pub offers: Vec<Offer>,
-    /// The URL that the terms are for: `resource.url` (v2) or `resource` (v1).
+    /// The URL that all of the terms are for, where the document itself says one: `resource.url` in v2.
     pub resource: Said,
     /// The seller's clock (HTTP `Date`) in Unix seconds, when it sent one. It is compared with
     /// ours and never moves it.

@@ -59,6 +59,7 @@ impl Terms {
             domain_version: Said::text(self.domain_version.clone()),
             verifying_contract: Said::Absent,
             chain_id: Said::Absent,
+            resource: Said::Absent,
             conflicts: Vec::new(),
         }
     }

@@ -6,14 +6,14 @@
 //! and Python do not, the one for Go does, and real sellers do it; its terms are judged like any others.
 //! Old spellings of the header (`X-PAYMENT-REQUIRED`) and home-made documents are refused, never translated.
 
-use bursar_policy::{Challenge, Method, Quoted, Said, Version};
+use bursar_policy::{Challenge, Method, Quoted, Version};
 
 use super::documented::Documented;
 use super::envelope::Envelope;
 use super::header::{self, HeaderView};
 use super::identifier::{self, Identifier};
 use super::json::{self, Members};
-use super::offer::{read_offer, version_token};
+use super::offer::{read_offer, resource, version_token};
 use super::rail::NotX402;
 use super::unreadable::{Place, Unreadable};
 
@@ -153,8 +153,8 @@ fn read_document(place: Place, members: &Members<'_>, headers: HeaderView<'_>) -
     for (place, item) in (0_u32..).zip(&items) {
         each.push((place, Members::of(item).ok_or(Unreadable::OfferNotAnObject(place))?));
     }
-    let resource = read_resource(members, each.iter().map(|(_, offer)| offer));
-    let offers = each.iter().map(|(place, offer)| read_offer(*place, version, offer, &resource)).collect();
+    let offers = each.iter().map(|(place, offer)| read_offer(*place, version, offer)).collect();
+    let of_document = Some(resource(members)).filter(|said| !said.is_nothing()).unwrap_or_default();
     // The first generation echoes neither, so neither is kept.
     let kept = |name: &str| match version {
         Version::V1 => None,
@@ -165,7 +165,7 @@ fn read_document(place: Place, members: &Members<'_>, headers: HeaderView<'_>) -
         return Err(Unreadable::Identifier);
     }
     let demand = Demand {
-        challenge: Challenge { version, offers, resource, seller_time_s: seller_time_s(headers) },
+        challenge: Challenge { version, offers, resource: of_document, seller_time_s: seller_time_s(headers) },
         offers: items.iter().map(|item| json::compact(item)).collect(),
         resource: kept("resource"),
         extensions,
@@ -194,29 +194,21 @@ fn read_version(place: Place, members: &Members<'_>) -> Result<Version, Unreadab
         .ok_or_else(|| Unreadable::Version(Quoted::of(said)))
 }
 
-/// What the document says it sells: `resource.url`, a bare `resource` text, or else what the first offer that says
-/// anything says.
-fn read_resource<'a>(members: &Members<'_>, mut offers: impl Iterator<Item = &'a Members<'a>>) -> Said {
-    let top = match members.object("resource") {
-        Some(resource) => resource.said("url"),
-        None => members.said("resource"),
-    };
-    match top {
-        Said::Absent | Said::Null => {
-            offers.find_map(|offer| offer.present("resource").map(json::said)).unwrap_or(Said::Absent)
-        }
-        said => said,
-    }
+/// The seller's clock in seconds since 1970, from one well-formed `Date` header (RFC 9110 section 5.6.7). An answer that a
+/// cache kept carries the date on which it was made and, in one `Age` header, for how long it was kept since (RFC 9111
+/// section 5.1).
+fn seller_time_s(headers: HeaderView<'_>) -> Option<u64> {
+    let date = std::str::from_utf8(only(headers, "date")?).ok()?;
+    let made_s = u64::try_from(jiff::fmt::rfc2822::parse(date).ok()?.timestamp().as_second()).ok()?;
+    let digits = only(headers, "age").filter(|age| age.iter().all(u8::is_ascii_digit));
+    let kept_s = digits.and_then(|age| std::str::from_utf8(age).ok()?.parse().ok()).unwrap_or(0);
+    made_s.checked_add(kept_s)
 }
 
-/// The seller's clock in seconds since 1970, from one well-formed `Date` header (RFC 9110 section 5.6.7).
-fn seller_time_s(headers: HeaderView<'_>) -> Option<u64> {
-    let mut dates = headers.all("date");
-    let (Some(date), None) = (dates.next(), dates.next()) else {
-        return None;
-    };
-    let moment = jiff::fmt::rfc2822::parse(std::str::from_utf8(date).ok()?).ok()?;
-    u64::try_from(moment.timestamp().as_second()).ok()
+/// The value of a header that is there once.
+fn only<'a>(headers: HeaderView<'a>, name: &'a str) -> Option<&'a [u8]> {
+    let mut values = headers.all(name);
+    values.next().filter(|_| values.next().is_none())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! It is never a source of terms: what is signed comes from the judged fields, and [`super::payment_header`] refuses
 //! an envelope that says something else.
 
-use bursar_policy::{Offer, Said, Version};
+use bursar_policy::{Offer, Version};
 
 use super::json::{self, Members};
 use super::offer::{read_offer, version_token};
@@ -92,10 +92,10 @@ impl Envelope {
         })
     }
 
-    /// The offer again in the form that the judge takes, as place 0 and compared with no resource.
+    /// The offer again in the form that the judge takes, as place 0.
     #[must_use]
     pub fn offer(&self) -> Option<Offer> {
-        Some(read_offer(0, self.version, &self.offer_members()?, &Said::Absent))
+        Some(read_offer(0, self.version, &self.offer_members()?))
     }
 
     pub(super) fn offer_members(&self) -> Option<Members<'_>> {

@@ -4,7 +4,7 @@
 
 use bursar_policy::{Offer, Said, Version};
 
-use super::json::Members;
+use super::json::{self, Members};
 
 /// The member that carries the price in each generation.
 const fn amount_member(version: Version) -> &'static str {
@@ -14,8 +14,8 @@ const fn amount_member(version: Version) -> &'static str {
     }
 }
 
-/// Reads the offer at place `index`. `resource` is what the whole document says it sells.
-pub(super) fn read_offer(index: u32, version: Version, members: &Members<'_>, resource: &Said) -> Offer {
+/// Reads the offer at place `index`.
+pub(super) fn read_offer(index: u32, version: Version, members: &Members<'_>) -> Offer {
     let extra = Extra::of(members);
     Offer {
         index,
@@ -25,13 +25,43 @@ pub(super) fn read_offer(index: u32, version: Version, members: &Members<'_>, re
         asset: members.said("asset"),
         pay_to: members.said("payTo"),
         max_timeout: members.said("maxTimeoutSeconds"),
-        transfer_method: extra.said("assetTransferMethod"),
-        payment_flow: extra.said("paymentFlow"),
+        transfer_method: first_said(&transfer_methods(members, &extra)),
+        payment_flow: first_said(&payment_flows(members, &extra)),
         domain_name: extra.said("name"),
         domain_version: extra.said("version"),
         verifying_contract: extra.said("verifyingContract"),
-        chain_id: extra.said("chainId"),
-        conflicts: conflicts(version, members, &extra, resource),
+        chain_id: first_said(&[extra.said("chainId"), plain_number(members.said("chainId"))]),
+        resource: resource(members),
+        conflicts: conflicts(version, members, &extra),
+    }
+}
+
+/// What an object says that it sells: `resource.url`, or a bare `resource` text.
+pub(super) fn resource(members: &Members<'_>) -> Said {
+    members.object("resource").map_or_else(|| members.said("resource"), |resource| resource.said("url"))
+}
+
+/// Where a seller may name the transfer method. The first place is the specification's; some sellers shorten it, some put it
+/// beside `extra`.
+fn transfer_methods(members: &Members<'_>, extra: &Extra<'_>) -> [Said; 3] {
+    [extra.said("assetTransferMethod"), extra.said("transferMethod"), members.said("assetTransferMethod")]
+}
+
+/// Where a seller may name the payment flow. The first place is the specification's.
+fn payment_flows(members: &Members<'_>, extra: &Extra<'_>) -> [Said; 2] {
+    [extra.said("paymentFlow"), members.said("paymentFlow")]
+}
+
+/// The first of `places` that says something; else what the first one is.
+fn first_said(places: &[Said]) -> Said {
+    places.iter().find(|said| !said.is_nothing()).or(places.first()).cloned().unwrap_or_default()
+}
+
+/// A number of digits, as text or not; anything else is a remark.
+fn plain_number(said: Said) -> Said {
+    match &said {
+        Said::Text(text) | Said::Number(text) if text.parse::<u64>().is_ok() => said,
+        _ => Said::Absent,
     }
 }
 
@@ -54,37 +84,58 @@ impl<'a> Extra<'a> {
         match self {
             Self::Nothing => Said::Absent,
             Self::Object(members) => members.said(name),
-            Self::Odd => Said::Other("inside an `extra` that is not an object"),
+            Self::Odd => Said::Other("inside an extra that is not an object"),
         }
     }
 }
 
+/// Members that mean one thing: what a conflict between them is called, their names, and names that some sellers use for
+/// the same where they hold an address, and for a remark (a symbol, somebody's name) otherwise.
+type Doubles = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+/// All of them. A name stands for itself in every spelling that readers are known to take for it: without regard to case,
+/// underscores and hyphens.
+const DOUBLES: [Doubles; 6] = [
+    ("amount and maxAmountRequired", &["amount", "maxamountrequired"], &[]),
+    ("payTo and recipient", &["payto", "recipient"], &["receiver", "payee", "paytoaddress", "recipientaddress"]),
+    ("asset and currency", &["asset"], &["currency", "token", "assetaddress", "tokenaddress"]),
+    ("the two scheme members", &["scheme"], &[]),
+    ("the two network members", &["network"], &[]),
+    ("the two maxTimeoutSeconds members", &["maxtimeoutseconds"], &[]),
+];
+
 /// The members that say one thing twice and disagree. An alias alone is not a conflict and is not used either: the
 /// member of the version is then missing, which the judge refuses where it matters.
-fn conflicts(version: Version, members: &Members<'_>, extra: &Extra<'_>, resource: &Said) -> Vec<String> {
+fn conflicts(version: Version, members: &Members<'_>, extra: &Extra<'_>) -> Vec<String> {
     let mut found = Vec::new();
     let mut note = |name: &str, disagree: bool| {
         if disagree {
             found.push(name.to_owned());
         }
     };
-    note("amount and maxAmountRequired", disagree(&values(members, &["amount", "maxAmountRequired"])));
-    note("payTo and recipient", disagree(&values(members, &["payTo", "recipient", "pay_to"])));
-    // `currency` is a double of `asset` only where it names a contract; "USD" there is a remark.
-    let currency = members.said("currency");
-    let mut assets = values(members, &["asset"]);
-    assets.extend(is_hex_address(&currency).then_some(currency));
-    note("asset and currency", disagree(&assets));
-    // A path has no host and so contradicts nothing; two full addresses that differ do.
-    let places = [resource.clone(), members.said("resource")];
-    note("the two resource members", disagree(&places.into_iter().filter(is_full_address).collect::<Vec<_>>()));
+    let plain: Vec<(String, Said)> = members
+        .iter()
+        .map(|(name, text)| (plain_name(name), json::said(text)))
+        .filter(|(_, said)| !said.is_nothing())
+        .collect();
+    for (what, names, of_addresses) in DOUBLES {
+        let counts = |(name, said): &&(String, Said)| {
+            names.contains(&name.as_str()) || of_addresses.contains(&name.as_str()) && is_hex_address(said)
+        };
+        note(what, disagree(plain.iter().filter(counts).map(|(_, said)| said)));
+    }
     let own = members.present("x402Version");
     note("the two x402Version members", own.is_some_and(|text| text != version_token(version)));
-    // Some sellers shorten `assetTransferMethod`.
-    let methods = [extra.said("assetTransferMethod"), extra.said("transferMethod")];
-    let methods: Vec<Said> = methods.into_iter().filter(|said| !said.is_nothing()).collect();
-    note("extra.assetTransferMethod and extra.transferMethod", disagree(&methods));
+    let (methods, flows) = (transfer_methods(members, extra), payment_flows(members, extra));
+    let says = |said: &&Said| !said.is_nothing();
+    note("extra.assetTransferMethod and extra.transferMethod", disagree(methods.iter().filter(says)));
+    note("the two paymentFlow members", disagree(flows.iter().filter(says)));
     found
+}
+
+/// A name without what its spellings differ in.
+fn plain_name(name: &str) -> String {
+    name.chars().filter(|letter| !['_', '-'].contains(letter)).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// `x402Version` as the number must be written.
@@ -95,12 +146,8 @@ pub(super) const fn version_token(version: Version) -> &'static str {
     }
 }
 
-fn values(members: &Members<'_>, names: &[&str]) -> Vec<Said> {
-    names.iter().map(|name| members.said(name)).filter(|said| !said.is_nothing()).collect()
-}
-
-fn disagree(values: &[Said]) -> bool {
-    values.iter().zip(values.iter().skip(1)).any(|(one, other)| !same(one, other))
+fn disagree<'a>(mut values: impl Iterator<Item = &'a Said>) -> bool {
+    values.next().is_some_and(|first| values.any(|other| !same(first, other)))
 }
 
 /// Whether two values say the same. Letter case counts except in addresses, where it is only a checksum.
@@ -113,8 +160,4 @@ fn same(one: &Said, other: &Said) -> bool {
 
 fn is_hex_address(value: &Said) -> bool {
     matches!(value, Said::Text(text) if text.starts_with("0x") && text.len() == 42)
-}
-
-fn is_full_address(value: &Said) -> bool {
-    matches!(value, Said::Text(text) if text.contains("://"))
 }

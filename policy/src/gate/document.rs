@@ -17,7 +17,7 @@ const CLOCK_APART_MAX_S: u64 = 30;
 pub(super) fn check(case: &Case<'_>, notes: &mut impl Notes) {
     let offers = case.challenge.offers.len();
     notes.check("offers", if offers == 0 { Err(Refusal::NoOffers) } else { Ok(offers) });
-    notes.check("resource", resource(case));
+    notes.check("resource", resource(case, &case.challenge.resource));
     notes.check("clock", clock(case));
     if let Some(opening) = case.rules.opening() {
         notes.check("hours", hours(opening, case.now_s));
@@ -26,8 +26,8 @@ pub(super) fn check(case: &Case<'_>, notes: &mut impl Notes) {
 
 /// Terms for another host were made for somebody else, unless the operator knows the two to be
 /// one seller. Other differences (scheme, path, query) are common behind proxies and harmless.
-fn resource(case: &Case<'_>) -> Result<&'static str, Refusal> {
-    let Said::Text(named) = &case.challenge.resource else { return Ok("none named") };
+pub(super) fn resource(case: &Case<'_>, named: &Said) -> Result<&'static str, Refusal> {
+    let Said::Text(named) = named else { return Ok("none named") };
     let asked = &case.errand.site;
     if !site::names_another_host(asked, named) {
         return Ok("on the same host, or naming none");

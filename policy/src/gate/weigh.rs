@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::Asked;
+use super::document;
 use super::notes::{Notes, Watched};
 use crate::authorization::{LIFE_MIN_S, validity};
 use crate::chain::{Address, AddressFault, AssetId, ChainId};
@@ -78,6 +79,7 @@ fn weigh_supported<N: Notes>(
 ) -> Result<(Terms, Money), Option<Asked>> {
     notes.check("first_of_pair", first_of_pair(case, offer));
     notes.check("one_meaning", one_meaning(offer));
+    notes.check("offer_resource", document::resource(case, &offer.resource));
     let price = notes.check("amount", price(offer));
     let asset = notes.check("asset_address", address(AddressMember::Asset, &offer.asset));
     let payee = notes.check("payee_address", address(AddressMember::PayTo, &offer.pay_to));
@@ -250,6 +252,8 @@ fn domain(offer: &Offer, allowed: &AllowedAsset, notes: &mut impl Notes) {
     let asset = &allowed.asset;
     let same_text = |member, words: &Said, known: &String| match words {
         Said::Text(text) if text == known => Ok("as in the asset table"),
+        // A number looks like the text that the table has.
+        Said::Number(text) => Err(mismatch(member, &Said::Text(format!("(the number {text})")), known.clone())),
         other => Err(mismatch(member, other, known.clone())),
     };
     let name = same_text(DomainMember::Name, &offer.domain_name, &asset.eip712_name);
@@ -269,11 +273,12 @@ fn domain_contract(offer: &Offer, known: Address) -> Result<&'static str, Refusa
     }
 }
 
-/// Nobody has to state the chain id, but whoever does must mean the network.
+/// Nobody has to state the chain id, as a number or as the network's name, but whoever does must mean the network.
 fn domain_chain(offer: &Offer, known: ChainId) -> Result<&'static str, Refusal> {
     match &offer.chain_id {
         Said::Absent | Said::Null => Ok("not stated"),
         Said::Text(text) | Said::Number(text) if *text == known.number().to_string() => Ok("the network"),
+        Said::Text(text) if *text == known.to_string() => Ok("the network"),
         other => Err(mismatch(DomainMember::ChainId, other, known.number().to_string())),
     }
 }

@@ -22,7 +22,7 @@ fn said() -> impl Strategy<Value = Said> {
 }
 
 prop_compose! {
-    fn wild_offer()(fields in prop::collection::vec(said(), 12), index: u32, conflict in prop::option::weighted(0.2, any::<String>()), tame: u16) -> Offer {
+    fn wild_offer()(fields in prop::collection::vec(said(), 13), index: u32, conflict in prop::option::weighted(0.2, any::<String>()), tame: u16) -> Offer {
         let mut fields = fields.into_iter();
         let honest = offer();
         let mut bit = 0;
@@ -45,6 +45,7 @@ prop_compose! {
             domain_version: pick(honest.domain_version),
             verifying_contract: pick(honest.verifying_contract),
             chain_id: pick(honest.chain_id),
+            resource: pick(honest.resource),
             conflicts: conflict.into_iter().collect(),
         }
     }

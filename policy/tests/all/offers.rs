@@ -299,6 +299,20 @@ fn the_resource_may_differ_in_everything_but_the_host() {
 }
 
 #[test]
+fn an_offer_for_another_host_is_no_offer_for_this_one() {
+    let stray = |text: &str| Offer { resource: Said::text(text), amount: Said::text("1"), ..offer() };
+    for text in ["https://other.test/", "//other.test/"] {
+        let verdict = judged(&rules(draft()), &errand(), &challenge(vec![stray(text)]));
+        assert_eq!(verdict.map_err(|reasons| codes(&reasons)), Err(vec!["resource_mismatch"]), "{text}");
+        let beside = judged(&rules(draft()), &errand(), &challenge(vec![stray(text), offer()]));
+        assert_eq!(beside.unwrap().offer, 1, "{text}");
+    }
+    for text in ["/v1/data", "http://api.merchant.test/other", "mcp://tool/x"] {
+        assert!(judged(&rules(draft()), &errand(), &challenge(vec![stray(text)])).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn a_clock_may_be_thirty_seconds_off() {
     for (apart, fine) in [(0, true), (30, true), (31, false), (100_000, false)] {
         for theirs in [NOW_S + apart, NOW_S - apart] {
@@ -384,7 +398,7 @@ fn inspection_shows_every_rule_and_agrees_with_the_judge() {
     assert!(!spoilt.skipped && spoilt.terms.is_none());
     assert_eq!(spoilt.refusals().map(Refusal::code).collect::<Vec<_>>(), ["amount_invalid"]);
     assert!(fine.terms.is_some() && fine.findings.iter().all(Finding::passed));
-    assert_eq!(fine.findings.len(), 20);
+    assert_eq!(fine.findings.len(), 21);
     let note = |rule| &fine.findings.iter().find(|finding| finding.rule == rule).unwrap().note;
     assert_eq!((note("amount").as_str(), note("timeout").as_str()), ("10000", "60 s"));
 }

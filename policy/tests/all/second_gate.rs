@@ -97,6 +97,10 @@ fn price(said: &Said) -> Price {
     }
 }
 
+fn names_another_host(said: &Said) -> bool {
+    quoted(said).is_some_and(|text| RESOURCES.iter().any(|row| row.0 == text && row.1))
+}
+
 /// What the rules of a run say, in this gate's own words.
 #[derive(Clone, Debug)]
 struct Policy {
@@ -136,6 +140,9 @@ fn against(policy: &Policy, document: &Challenge, place: usize) -> (Codes, bool)
     }
     if !offer.conflicts.is_empty() {
         codes.insert("offer_conflict");
+    }
+    if names_another_host(&offer.resource) {
+        codes.insert("resource_mismatch");
     }
     let (asset, payee, price) = (account(&offer.asset), account(&offer.pay_to), price(&offer.amount));
     let usdc = asset == Some("usdc");
@@ -196,9 +203,7 @@ fn decide(policy: &Policy, document: &Challenge) -> Result<(usize, u128), Codes>
     if document.offers.is_empty() {
         all.insert("no_offers");
     }
-    if let Some(text) = quoted(&document.resource)
-        && RESOURCES.iter().any(|row| row.0 == text && row.1)
-    {
+    if names_another_host(&document.resource) {
         all.insert("resource_mismatch");
     }
     if let Some(theirs) = document.seller_time_s
@@ -277,6 +282,7 @@ fn an_offer() -> impl Strategy<Value = Offer> {
         member("2", vec!["1", ""]),
         extra(addresses),
         extra(vec!["8453", "1", "0x2105"]),
+        extra(RESOURCES.iter().map(|row| row.0).collect()),
         prop::bool::weighted(0.05),
     );
     (what, more).prop_map(|(what, more)| Offer {
@@ -293,7 +299,8 @@ fn an_offer() -> impl Strategy<Value = Offer> {
         domain_version: more.3,
         verifying_contract: more.4,
         chain_id: more.5,
-        conflicts: if more.6 { vec!["amount and maxAmountRequired".into()] } else { Vec::new() },
+        resource: more.6,
+        conflicts: if more.7 { vec!["amount and maxAmountRequired".into()] } else { Vec::new() },
     })
 }
 

@@ -38,6 +38,7 @@ const RULES: &[(&str, Behind)] = &[
     ("payment_flow", BuiltIn),
     ("first_of_pair", BuiltIn),
     ("one_meaning", BuiltIn),
+    ("offer_resource", Host("resource_hosts")),
     ("amount", BuiltIn),
     ("asset_address", BuiltIn),
     ("payee_address", BuiltIn),

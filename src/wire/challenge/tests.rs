@@ -33,8 +33,10 @@ fn the_members_of_both_generations_reach_the_judge_as_said() {
     let second = demand(read_header(&v2(OFFER_V2)));
     let first = demand(read_body(&v1(OFFER_V1)));
     assert_eq!((second.challenge().version, first.challenge().version), (Version::V2, Version::V1));
-    for (found, network) in [(&second, "eip155:84532"), (&first, "base-sepolia")] {
-        assert_eq!(found.challenge().resource, Said::text("https://shop.example/a"));
+    let place = Said::text("https://shop.example/a");
+    assert_eq!((&second.challenge().resource, &first.challenge().resource), (&place, &Said::Absent));
+    let own = [(&second, "eip155:84532", Said::Absent), (&first, "base-sepolia", place)];
+    for (found, network, resource) in own {
         let want = Offer {
             index: 0,
             scheme: Said::text("exact"),
@@ -45,6 +47,7 @@ fn the_members_of_both_generations_reach_the_judge_as_said() {
             max_timeout: Said::Number("60".to_owned()),
             domain_name: Said::text("USDC"),
             domain_version: Said::text("2"),
+            resource,
             ..Offer::default()
         };
         assert_eq!(found.challenge().offers, [want]);
@@ -64,7 +67,7 @@ fn odd_members_are_carried_on_and_never_repaired() {
     assert_eq!([offer.amount.clone(), offer.max_timeout.clone(), offer.chain_id.clone()], numbers);
     assert_eq!((&offer.transfer_method, &offer.payment_flow), (&Said::text("permit2"), &Said::text("upfront")));
     assert_eq!(offer.verifying_contract, Said::text("0x1"));
-    for (extra, said) in [("null", Said::Absent), ("[]", Said::Other("inside an `extra` that is not an object"))] {
+    for (extra, said) in [("null", Said::Absent), ("[]", Said::Other("inside an extra that is not an object"))] {
         let found = demand(read_header(&v2(&format!(r#"{{"extra":{extra}}}"#))));
         assert_eq!(found.challenge().offers[0].domain_name, said);
     }
@@ -83,7 +86,13 @@ fn doubled_members_must_agree() {
         (r#""recipient":"0x1111111111111111111111111111111111111111""#, "payTo and recipient"),
         (r#""recipient":"0x209693bc6afc0c5328ba36faf03c514ef312287c","pay_to":"merchant""#, "payTo and recipient"),
         (r#""currency":"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913""#, "asset and currency"),
-        (r#""resource":"https://shop.example/b""#, "the two resource members"),
+        (r#""max_amount_required":"900000""#, "amount and maxAmountRequired"),
+        (r#""Amount":"900000""#, "amount and maxAmountRequired"),
+        (r#""PAYTO":"0x1111111111111111111111111111111111111111""#, "payTo and recipient"),
+        (r#""receiver":"0x1111111111111111111111111111111111111111""#, "payTo and recipient"),
+        (r#""tokenAddress":"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913""#, "asset and currency"),
+        (r#""Network":"eip155:8453""#, "the two network members"),
+        (r#""max_timeout_seconds":600"#, "the two maxTimeoutSeconds members"),
         (r#""x402Version":1"#, "the two x402Version members"),
     ];
     for (member, name) in conflicting {
@@ -92,8 +101,9 @@ fn doubled_members_must_agree() {
     let agreeing = [
         r#""maxAmountRequired":"10000","recipient":"0x209693bc6afc0c5328ba36faf03c514ef312287c""#,
         r#""currency":"0x036cbd53842c5426634e7929541ec2318f3dcf7e","pay_to":null"#,
-        r#""currency":"USD","resource":"/a","x402Version":2"#,
-        r#""resource":"https://shop.example/a","x402Version":null"#,
+        r#""currency":"USD","token":"USDC","receiver":"Shop Ltd","x402Version":2"#,
+        r#""resource":"http://shop.example/a?page=2","x402Version":null"#,
+        r#""pay-to":"0x209693bc6afc0c5328ba36faf03c514ef312287c","max_timeout_seconds":60,"price":"$0.01""#,
     ];
     for member in agreeing {
         assert_eq!(offer_with(member).conflicts, Vec::<String>::new(), "{member}");
@@ -102,6 +112,21 @@ fn doubled_members_must_agree() {
         .replace("\"version\":\"2\"", r#""version":"2","assetTransferMethod":"eip3009","transferMethod":"permit2""#);
     let found = demand(read_header(&v2(&methods)));
     assert_eq!(found.challenge().offers[0].conflicts, ["extra.assetTransferMethod and extra.transferMethod"]);
+}
+
+#[test]
+fn what_a_seller_says_in_another_place_than_the_usual_one_is_heard() {
+    let in_extra = |member: &str| {
+        let offer = OFFER_V2.replace("\"version\":\"2\"", &format!(r#""version":"2",{member}"#));
+        demand(read_header(&v2(&offer))).challenge().offers[0].clone()
+    };
+    let permit2 = Said::text("permit2");
+    assert_eq!(in_extra(r#""transferMethod":"permit2""#).transfer_method, permit2);
+    assert_eq!(in_extra(r#""assetTransferMethod":null,"transferMethod":"permit2""#).transfer_method, permit2);
+    assert_eq!(offer_with(r#""assetTransferMethod":"permit2""#).transfer_method, permit2);
+    assert_eq!(offer_with(r#""paymentFlow":"upfront""#).payment_flow, Said::text("upfront"));
+    assert_eq!(offer_with(r#""chainId":1"#).chain_id, Said::Number("1".to_owned()));
+    assert_eq!(offer_with(r#""chainId":"Base""#).chain_id, Said::Absent, "a remark");
 }
 
 #[test]
@@ -219,16 +244,19 @@ fn what_is_not_x402_is_named_and_what_resembles_it_is_refused() {
 }
 
 #[test]
-fn the_resource_is_taken_from_the_document_and_else_from_its_offers() {
-    let resource = |document: &str| demand(read_header(document)).challenge().resource.clone();
-    let two = format!(r#"{{"x402Version":2,"accepts":[{{}},{{"resource":"/p"}},{OFFER_V1}]}}"#);
-    assert_eq!(resource(&two), Said::text("/p"));
-    assert_eq!(
-        resource(r#"{"x402Version":2,"resource":"https://a.example/","accepts":[{}]}"#),
-        Said::text("https://a.example/")
-    );
-    assert_eq!(resource(r#"{"x402Version":2,"resource":{"url":7},"accepts":[{}]}"#), Said::Number("7".to_owned()));
-    assert_eq!(resource(r#"{"x402Version":2,"resource":null,"accepts":[{}]}"#), Said::Absent);
+fn document_and_offers_each_say_for_themselves_what_they_sell() {
+    let said = |document: &str| {
+        let found = demand(read_header(document));
+        let offers: Vec<Said> = found.challenge().offers.iter().map(|offer| offer.resource.clone()).collect();
+        (found.challenge().resource.clone(), offers)
+    };
+    let two = r#"{"x402Version":2,"accepts":[{},{"resource":"/p"},{"resource":{"url":"https://b.example/"}}]}"#;
+    assert_eq!(said(two), (Said::Absent, vec![Said::Absent, Said::text("/p"), Said::text("https://b.example/")]));
+    let of_document =
+        |resource: &str| said(&format!(r#"{{"x402Version":2,"resource":{resource},"accepts":[{{}}]}}"#)).0;
+    assert_eq!(of_document("\"https://a.example/\""), Said::text("https://a.example/"));
+    assert_eq!(of_document(r#"{"url":7}"#), Said::Number("7".to_owned()));
+    assert_eq!((of_document("null"), of_document(r#"{"url":null}"#)), (Said::Absent, Said::Absent));
 }
 
 #[test]
@@ -241,5 +269,11 @@ fn the_sellers_clock_is_read_from_one_good_date() {
     assert_eq!(clock(&[("date", "Mon, 30 Nov 2026 02:11:12 GMT")]), Some(1_796_004_672));
     assert_eq!(clock(&[("date", "soon")]), None);
     assert_eq!(clock(&[]), None);
+    let kept = |age: &str| clock(&[("date", "Mon, 30 Nov 2026 02:11:12 GMT"), ("age", age)]);
+    assert_eq!(kept("120"), Some(1_796_004_792), "an answer that a cache kept for two minutes");
+    for odd in ["", "-120", "1.5", "soon", "99999999999999999999"] {
+        assert_eq!(kept(odd), Some(1_796_004_672), "{odd}");
+    }
+    assert_eq!(kept("18446744073709551615"), None);
     assert_eq!(clock(&[("date", "Mon, 30 Nov 2026 02:11:12 GMT"), ("date", "Mon, 30 Nov 2026 02:11:12 GMT")]), None);
 }
