@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname } from "node:path";
 
-const PROTOCOL = 8;
+const PROTOCOL = 9;
 const LONGEST_REPLY = 1024 * 1024;
 
 export class Glue {

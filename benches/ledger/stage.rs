@@ -183,6 +183,7 @@ fn delivered(nonce: &[u8; 32]) -> Report {
         transaction: Some(format!("0x{}", Digest::of(nonce))),
         network: Some("eip155:84532".to_owned()),
         payer: None,
+        amount: None,
         reason: None,
     };
     let delivery = Delivery::Answer { status: 200, content: Some(content), content_error: None };

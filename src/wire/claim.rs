@@ -3,7 +3,7 @@
 //! It changes no money: the ledger counted the payment before it was sent, and a claim of failure frees nothing. So a
 //! claim is read leniently, and whatever is not plainly what it should be is dropped rather than shown.
 
-use bursar_policy::{Address, Said};
+use bursar_policy::{Address, Amount, Said};
 use bursar_vault::protocol::SettlementClaim;
 
 use super::header::{self, HeaderView};
@@ -30,7 +30,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// What the ledger is told of it; `None` when the seller said nothing. What is unclear fits no payment: it is kept as a
+    /// What the ledger is told of it; `None` when the seller said nothing, or not whether it settled. What is unclear fits no payment: it is kept as a
     /// claim that does not agree with ours.
     #[must_use]
     pub fn for_the_ledger(self) -> Option<SettlementClaim> {
@@ -38,13 +38,17 @@ impl Claim {
             Self::Silent => None,
             Self::Unclear(why) => {
                 let reason = Some(why.to_owned());
-                Some(SettlementClaim { success: false, transaction: None, network: None, payer: None, reason })
+                let (transaction, network, payer, amount) = (None, None, None, None);
+                Some(SettlementClaim { success: false, transaction, network, payer, amount, reason })
             }
+            // Whether it settled is all that a claim is about.
+            Self::Said(Settlement { success: None, reason: None, strange: false, .. }) => None,
             Self::Said(said) => Some(SettlementClaim {
-                success: said.success == Some(true),
+                success: said.success == Some(true) && !said.strange,
                 transaction: said.transaction,
                 network: said.network,
                 payer: said.payer.map(|payer| payer.to_string()),
+                amount: said.amount.map(|amount| amount.to_string()),
                 reason: said.reason,
             }),
         }
@@ -62,6 +66,10 @@ pub struct Settlement {
     pub network: Option<String>,
     /// The payer it names, when that is an EVM address.
     pub payer: Option<Address>,
+    /// Whether it names a network or a payer in words that are none: it fits no payment.
+    pub strange: bool,
+    /// The atomic units that it says it took, as a text or a number of digits.
+    pub amount: Option<Amount>,
     /// Why it failed, in printable ASCII and at most [`MAX_REASON_CHARS`] characters. A model sees it only
     /// framed as a seller's words.
     pub reason: Option<String>,
@@ -101,6 +109,7 @@ fn read_value(value: &[u8]) -> Result<Settlement, &'static str> {
     let text = String::from_utf8_lossy(&bytes);
     let text = json::check(text.as_bytes()).map_err(|_| "the settlement header holds no readable json")?;
     let members = Members::of(text).ok_or("the settlement header holds no object")?;
+    let (network, payer) = (word(&members, "network"), word(&members, "payer"));
     Ok(Settlement {
         success: match members.text("success") {
             Some("true") => Some(true),
@@ -108,8 +117,13 @@ fn read_value(value: &[u8]) -> Result<Settlement, &'static str> {
             _ => None,
         },
         transaction: word(&members, "transaction").and_then(|text| transaction(&text)),
-        network: word(&members, "network").filter(|text| is_network(text)),
-        payer: word(&members, "payer").and_then(|text| text.parse().ok()),
+        network: network.clone().filter(|text| is_network(text)),
+        payer: payer.as_deref().and_then(address),
+        strange: network.is_some_and(|text| !is_network(&text)) || payer.is_some_and(|text| address(&text).is_none()),
+        amount: match members.said("amount") {
+            Said::Text(digits) | Said::Number(digits) => digits.parse().ok(),
+            _ => None,
+        },
         reason: ["errorReason", "errorMessage", "error"]
             .into_iter()
             .find_map(|name| word(&members, name))
@@ -123,6 +137,11 @@ fn word(members: &Members<'_>, name: &str) -> Option<String> {
         Said::Text(text) if !text.is_empty() => Some(text),
         _ => None,
     }
+}
+
+/// A payer. A wrong checksum is a slip and no other payer.
+fn address(text: &str) -> Option<Address> {
+    text.to_ascii_lowercase().parse().ok()
 }
 
 fn transaction(text: &str) -> Option<String> {

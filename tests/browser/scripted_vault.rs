@@ -31,7 +31,7 @@ pub(crate) enum Did {
     Armed,
     Refused(GlueRefusal),
     Redeemed(String),
-    Reported(Report),
+    Reported(Box<Report>),
 }
 
 /// Whether a handle is good.
@@ -98,7 +98,7 @@ impl ScriptedVault {
     /// What the glue reports.
     pub(crate) async fn heard(&mut self) -> Report {
         match self.did().await {
-            Did::Reported(report) => report,
+            Did::Reported(report) => *report,
             did => panic!("{did:?}"),
         }
     }

@@ -37,6 +37,7 @@ fn pay(house: &House, pages: std::ops::Range<usize>) {
             transaction: Some(format!("0x{}", "5a".repeat(32))),
             network: Some(ChainId::BASE_SEPOLIA.to_string()),
             payer: Some(signed.payer.to_string()),
+            amount: None,
             reason: None,
         };
         let delivery = Delivery::Answer { status: 200, content: None, content_error: None };

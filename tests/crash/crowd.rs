@@ -131,6 +131,7 @@ fn delivered(signed: &Signed) -> Report {
         transaction: Some(format!("0x{}", hex::encode(signed.authorization.nonce))),
         network: None,
         payer: None,
+        amount: None,
         reason: None,
     };
     let delivery = Delivery::Answer { status: 200, content: None, content_error: None };

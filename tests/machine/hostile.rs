@@ -104,6 +104,7 @@ async fn however_many_ask_at_once_nobody_gets_more_than_the_session() {
                                     transaction: Some(format!("0x{}", "5a".repeat(32))),
                                     network: Some("eip155:84532".to_owned()),
                                     payer: None,
+                                    amount: None,
                                     reason: Some("it never happened".to_owned()),
                                 }),
                             })));

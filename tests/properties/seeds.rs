@@ -170,6 +170,7 @@ fn agent_asks() -> Vec<AgentAsk> {
         transaction: Some(format!("0x{}", "5c".repeat(32))),
         network: Some("eip155:84532".to_owned()),
         payer: Some(address(2).to_string()),
+        amount: None,
         reason: None,
     };
     let answer = Delivery::Answer { status: 200, content: Some(content), content_error: None };
@@ -240,7 +241,7 @@ fn glue_asks() -> Vec<GlueAsk> {
         GlueAsk::Armed { handle: handle() },
         GlueAsk::Refuse { handle: handle(), why: GlueRefusal::NoBrowser },
         GlueAsk::Redeem { handle: handle(), url: "https://api.seller.test/weather?of=today".to_owned() },
-        GlueAsk::Report { handle: handle(), report: Report { delivery: silence, settlement: None } },
+        GlueAsk::Report { handle: handle(), report: Box::new(Report { delivery: silence, settlement: None }) },
     ]
 }
 

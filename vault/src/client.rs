@@ -228,7 +228,7 @@ impl GlueClient {
     ///
     /// [`ClientFault`]; the money stays counted.
     pub fn report(&self, handle: &Handle, report: Report) -> Result<Receipt, ClientFault> {
-        match self.ask(&GlueAsk::Report { handle: handle.clone(), report })? {
+        match self.ask(&GlueAsk::Report { handle: handle.clone(), report: Box::new(report) })? {
             GlueReply::Reported { receipt } => Ok(receipt),
             _ => Err(ClientFault::OtherVersion),
         }

@@ -193,7 +193,7 @@ impl Conversation for GlueConversation {
             GlueAsk::Armed { handle } => self.say(&handle, Stage::Armed),
             GlueAsk::Refuse { handle, why } => self.say(&handle, Stage::Declined(why)),
             GlueAsk::Redeem { handle, url } => self.redeem(&handle, &url),
-            GlueAsk::Report { handle, report } => self.report(&handle, report),
+            GlueAsk::Report { handle, report } => self.report(&handle, *report),
         };
         let then = if self.chair.is_some() { Then::GoOn } else { Then::Close };
         (answered.unwrap_or_else(|Trouble { code, message }| Self::fault(code, message)), then)

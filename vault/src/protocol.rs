@@ -35,7 +35,7 @@ pub use secret::{
 };
 
 /// The version that every socket speaks. A `Hello` with another number is answered with the fault `protocol_version`.
-pub const PROTOCOL: u16 = 8;
+pub const PROTOCOL: u16 = 9;
 
 /// The longest envelope a row may carry, in bytes. The vault stores it for a re-send and never parses it.
 pub const ENVELOPE_MAX_BYTES: usize = 64 * 1024;

@@ -29,6 +29,8 @@ fn a_full_claim_of_either_generation_is_read() {
         transaction: Some(TRANSACTION.to_owned()),
         network: Some("eip155:84532".to_owned()),
         payer: Some("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266".parse().unwrap()),
+        strange: false,
+        amount: None,
         reason: None,
     };
     for name in ["payment-response", "x-payment-response"] {
@@ -38,17 +40,45 @@ fn a_full_claim_of_either_generation_is_read() {
 
 #[test]
 fn missing_null_and_odd_members_are_dropped_one_by_one() {
-    let nothing = Settlement { success: None, transaction: None, network: None, payer: None, reason: None };
+    let (success, transaction, network, payer) = (None, None, None, None);
+    let nothing = Settlement { success, transaction, network, payer, strange: false, amount: None, reason: None };
     let odd = [
         "{}",
         r#"{"success":"true","transaction":null,"network":"","payer":"","details":{"fee":1}}"#,
-        r#"{"success":1,"transaction":7,"network":"a b","payer":"someone","errorReason":{}}"#,
+        r#"{"success":1,"transaction":7,"network":84532,"payer":["0x1"],"amount":"0.01 USD","errorReason":{}}"#,
     ];
     for document in odd {
         assert_eq!(said(document), nothing, "{document}");
     }
     let failed = said(r#"{"success":false,"errorReason":"insufficient_funds","transaction":"","network":"base"}"#);
     assert_eq!((failed.success, failed.reason.as_deref()), (Some(false), Some("insufficient_funds")));
+}
+
+#[test]
+fn a_payer_or_network_that_is_none_fits_no_payment() {
+    for member in
+        [r#""network":"eip155:84532 or so""#, r#""network":"a b""#, r#""payer":"someone""#, r#""payer":"0x1""#]
+    {
+        let document = format!(r#"{{"success":true,"transaction":"{TRANSACTION}","errorReason":"theirs",{member}}}"#);
+        let told = claim(&[("payment-response", &document)]).for_the_ledger().unwrap();
+        assert_eq!((told.success, told.reason.as_deref()), (false, Some("theirs")), "{member}");
+        assert_eq!((told.network, told.payer), (None, None), "{member}");
+    }
+    // Upper and lower case mixed as EIP-55 does not.
+    let sloppy = said(r#"{"success":true,"payer":"0xF39fd6e51aad88f6f4ce6ab8827279cfffb92266"}"#);
+    assert_eq!(sloppy.payer, Some("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266".parse().unwrap()));
+}
+
+#[test]
+fn the_amount_is_told_and_a_claim_that_does_not_say_whether_it_settled_is_none() {
+    for digits in ["\"10000\"", "10000"] {
+        let told = claim(&[("payment-response", &format!(r#"{{"success":true,"amount":{digits}}}"#))]).for_the_ledger();
+        assert_eq!(told.and_then(|told| told.amount).as_deref(), Some("10000"), "{digits}");
+    }
+    let told = |document: &str| claim(&[("payment-response", document)]).for_the_ledger();
+    assert_eq!(told(&format!(r#"{{"transaction":"{TRANSACTION}","network":"eip155:84532"}}"#)), None);
+    assert_eq!(told(r#"{"success":"true"}"#), None);
+    assert!(told(r#"{"errorReason":"insufficient_funds"}"#).is_some_and(|told| !told.success));
 }
 
 #[test]

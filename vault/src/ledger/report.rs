@@ -64,6 +64,7 @@ fn record(tx: &Tx<'_>, before: &Payment, report: Report) -> Result<(), LedgerFau
         transaction: claim.transaction.clone().map(capped),
         network: claim.network.clone().map(capped),
         payer: claim.payer.clone().map(capped),
+        amount: claim.amount.clone().map(capped),
         reason: claim.reason.clone().map(capped),
     };
     let agreed = agrees(&claim, before);
@@ -123,7 +124,8 @@ pub(super) fn agrees(claim: &SettlementClaim, row: &Payment) -> bool {
     let network = claim.network.as_deref().filter(|text| !text.is_empty());
     let network_agrees =
         network.is_none_or(|text| text.parse() == Ok(row.terms.chain) || v1_chain(text) == Some(row.terms.chain));
-    claim.success && payer_agrees && network_agrees
+    let amount_agrees = claim.amount.as_ref().is_none_or(|text| *text == row.terms.amount.to_string());
+    claim.success && payer_agrees && network_agrees && amount_agrees
 }
 
 /// A transaction id in the chain's exact form, in lower case; `None` for anything else, and for a placeholder of one

@@ -330,6 +330,9 @@ pub struct SettlementClaim {
     pub network: Option<String>,
     /// The payer as the seller wrote it, capped.
     pub payer: Option<String>,
+    /// The atomic units that it says it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<String>,
     /// The seller's reason for a failure, capped.
     pub reason: Option<String>,
 }

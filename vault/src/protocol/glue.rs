@@ -55,7 +55,7 @@ pub enum GlueAsk {
         /// The payment's.
         handle: Handle,
         /// What came back. The body is the browser's and is not told.
-        report: Report,
+        report: Box<Report>,
     },
 }
 

@@ -267,6 +267,7 @@ pub(crate) fn delivered() -> Report {
             transaction: Some(format!("0x{}", "5a".repeat(32))),
             network: Some("eip155:84532".to_owned()),
             payer: None,
+            amount: None,
             reason: None,
         }),
     }

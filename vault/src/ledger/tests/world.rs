@@ -358,6 +358,7 @@ pub(super) fn settled() -> SettlementClaim {
         transaction: Some(TRANSACTION.to_owned()),
         network: Some("eip155:84532".to_owned()),
         payer: Some(PAYER.to_string()),
+        amount: None,
         reason: None,
     }
 }

@@ -45,6 +45,8 @@ fn a_claim_that_differs_is_not_believed_and_the_money_counts() {
     assert_eq!(says(&|claim| claim.network = Some("eip155:8453".to_owned())), unresolved);
     assert_eq!(says(&|claim| claim.network = Some("base".to_owned())), unresolved);
     assert_eq!(says(&|claim| claim.network = Some("Base Sepolia".to_owned())), unresolved);
+    assert_eq!(says(&|claim| claim.amount = Some("10001".to_owned())), unresolved);
+    assert_eq!(says(&|claim| claim.amount = Some("10000".to_owned())).0, RowState::Settled);
 }
 
 #[test]
