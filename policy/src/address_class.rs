@@ -87,7 +87,7 @@ const BLOCKS_V6: &[Block<Ipv6Addr>] = &[
 /// Classifies an address by the special-purpose tables (RFC 6890 and its successors).
 ///
 /// An IPv4 address inside an IPv6 one is judged as well, and the answer names its block. Mapped,
-/// compatible, translated, 6to4 and Teredo forms are never public, whatever is inside; the
+/// compatible, translated, 6to4, Teredo and ISATAP forms are never public, whatever is inside; the
 /// well-known NAT64 prefix is public when the address inside is.
 #[must_use]
 pub fn classify(ip: IpAddr) -> AddressClass {
@@ -156,6 +156,8 @@ fn embedded_v4(ip: Ipv6Addr) -> Option<(Ipv4Addr, Form)> {
         }
         [0x2002, high, last, ..] => Some((low(high, last), Form::Other("6to4", "RFC 3056"))),
         [0x2001, 0, _, _, _, _, high, last] => Some((low(!high, !last), Form::Other("Teredo", "RFC 4380"))),
+        // Behind any prefix; the bit in the first of the two says whether the address inside is unique worldwide.
+        [_, _, _, _, 0 | 0x200, 0x5efe, high, last] => Some((low(high, last), Form::Other("ISATAP", "RFC 5214"))),
         _ => None,
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn read(extensions: &str) -> Identifier {
     // Only where it says so itself it is optional.
     let info = Members::of(said).and_then(|advertised| advertised.object("info"));
     let required = info.as_ref().and_then(|info| info.text("required"));
-    let is_free = info.as_ref().is_some_and(|info| info.text("id").is_none());
+    let is_free = info.as_ref().is_some_and(|info| info.present("id").is_none());
     match (required, is_free) {
         (Some("true" | "false"), true) => answer(said).unwrap_or(Identifier::Unanswerable),
         (Some("true"), false) => Identifier::Unanswerable,
@@ -43,7 +43,8 @@ fn answer(advertised: &str) -> Option<Identifier> {
     for (place, (name, text)) in advertised.iter().enumerate() {
         let separator = if place == 0 { "" } else { "," };
         let member = format!("{separator}{}:", quoted(name));
-        match (text.strip_suffix('}').filter(|_| name == "info"), &mut after) {
+        let open = if name == "info" { open_info(text) } else { None };
+        match (open, &mut after) {
             (Some(open), None) => {
                 before = format!("{before}{member}{open},\"id\":");
                 after = Some("}".to_owned());
@@ -53,6 +54,16 @@ fn answer(advertised: &str) -> Option<Identifier> {
         }
     }
     Some(Identifier::Wanted(before, format!("{}}}}}", after?)))
+}
+
+/// `info` without its closing brace, and without an `id` of null, where the buyer's own goes.
+fn open_info(text: &str) -> Option<String> {
+    let info = Members::of(text)?;
+    if info.text("id").is_none() {
+        return text.strip_suffix('}').map(str::to_owned);
+    }
+    let others = info.iter().filter(|(name, _)| *name != "id");
+    Some(format!("{{{}", others.map(|(name, text)| format!("{}:{text}", quoted(name))).collect::<Vec<_>>().join(",")))
 }
 
 #[cfg(test)]
@@ -70,6 +81,13 @@ mod tests {
             let before = format!(r#"{{"payment-identifier":{{"info":{{"required":{required},"id":"#);
             assert_eq!(found, Identifier::Wanted(before, r#"},"schema":{"a":1}}}"#.to_owned()));
         }
+    }
+
+    #[test]
+    fn an_id_of_null_is_a_free_place_for_ours() {
+        let found = of(r#"{"info":{"id":null,"required":true,"hint":[1.50]},"schema":{}}"#);
+        let before = r#"{"payment-identifier":{"info":{"hint":[1.50],"required":true,"id":"#;
+        assert_eq!(found, Identifier::Wanted(before.to_owned(), r#"},"schema":{}}}"#.to_owned()));
     }
 
     #[test]

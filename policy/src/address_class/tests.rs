@@ -176,6 +176,8 @@ fn an_address_inside_an_address_is_judged() {
         "64:ff9b::a9fe:a9fe",
         "2002:a9fe:a9fe::",
         "2001:0:4136:e378:8000:63bf:5601:5601",
+        "2606:4700::5efe:169.254.169.254",
+        "2606:4700::200:5efe:169.254.169.254",
     ];
     for text in metadata {
         assert_eq!(named(text), "cloud metadata", "{text}");
@@ -189,11 +191,13 @@ fn an_address_inside_an_address_is_judged() {
         ("::ffff:0:8.8.8.8", "IPv4-translated"),
         ("2002:808:808::1", "6to4"),
         ("2001:0:4136:e378:8000:63bf:f7f7:f7f7", "Teredo"),
+        ("2606:4700::5efe:8.8.8.8", "ISATAP"),
     ];
     for (text, block) in with_public_inside {
         assert_eq!(named(text), block, "{text}");
     }
     assert_eq!(class("64:ff9b::8.8.8.8"), AddressClass::Public);
+    assert_eq!(class("2606:4700::100:5efe:7f00:1"), AddressClass::Public, "no ISATAP identifier");
 }
 
 #[test]
