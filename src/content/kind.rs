@@ -9,7 +9,7 @@ use std::fmt;
 pub enum ContentKind {
     /// JSON, and every type with the suffix `+json`.
     Json,
-    /// Plain text, Markdown and other `text/` types that are not named below.
+    /// Plain text, Markdown and other `text/` types that are not named below, and what else is text.
     Text,
     /// HTML and XHTML.
     Html,
@@ -121,6 +121,7 @@ impl ContentKind {
             ("application", "octet-stream") => Self::Octet,
             ("audio", _) => Self::Audio,
             ("video", _) => Self::Video,
+            ("application", sub) if TEXTS.contains(&sub) => Self::Text,
             (_, suffixed) if suffixed.ends_with("+json") => Self::Json,
             (_, suffixed) if suffixed.ends_with("+xml") => Self::Xml,
             ("text", _) => Self::Text,
@@ -128,6 +129,23 @@ impl ContentKind {
         }
     }
 }
+
+/// Subtypes of `application/` that are text to be read: several documents of JSON, configuration, programs, forms.
+const TEXTS: [&str; 13] = [
+    "x-ndjson",
+    "ndjson",
+    "jsonl",
+    "jsonlines",
+    "json-seq",
+    "yaml",
+    "x-yaml",
+    "toml",
+    "javascript",
+    "x-javascript",
+    "graphql",
+    "sql",
+    "x-www-form-urlencoded",
+];
 
 impl fmt::Display for ContentKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,6 +173,9 @@ mod tests {
             ("text/markdown", "text"),
             ("text/html", "html"),
             ("application/xhtml+xml", "html"),
+            ("application/x-ndjson", "text"),
+            ("application/yaml; charset=utf-8", "text"),
+            ("application/x-www-form-urlencoded", "text"),
             ("application/xml", "xml"),
             ("image/svg+xml", "xml"),
             ("text/csv", "csv"),

@@ -10,7 +10,7 @@ use crate::content::{ContentFault, ContentKind, Fullness, Note, Settling, Stored
 use crate::net::{Ask, BodyEnd, Exchange, Limits, Reply, Resolver, pin};
 use crate::wallet::Conversation;
 use crate::wire::challenge::MAX_BODY_BYTES;
-use crate::wire::{Demand, Found, HeaderView, read};
+use crate::wire::{Demand, Found, HeaderView, NotX402, read};
 
 /// A seller within reach: the pinned address, and the request that both legs send.
 #[derive(Debug)]
@@ -70,10 +70,16 @@ impl<R: Resolver> Buyer<R> {
 
     async fn read_402(&self, rules: &Rules, visit: &Visit, reply: Reply) -> Result<Seen, End> {
         let headers = reply.headers().to_vec();
+        let in_header = reply.values("payment-required").any(|value| !value.trim_ascii().is_empty());
         let kind = ContentKind::of_headers(reply.values("content-type"));
         let cap = u64::try_from(MAX_BODY_BYTES).unwrap_or(u64::MAX).saturating_add(1);
         let (bytes, end) = reply.into_body().collect(cap).await;
-        match read(HeaderView::new(&headers), &bytes)? {
+        let found = match (read(HeaderView::new(&headers), &bytes), &end) {
+            // Half a body is no document: what is wrong is the way here, not what the seller wrote.
+            (Err(_), BodyEnd::Cut(fault)) if !in_header => return Err(fault.clone().into()),
+            (found, _) => found?,
+        };
+        match found {
             Found::Demand(demand) => Ok(Seen::Demand(demand)),
             Found::NotX402(rail) => {
                 self.may_keep_more(rules)?;
@@ -84,7 +90,12 @@ impl<R: Resolver> Buyer<R> {
                 let stored = Stored { kept: settled_later(writer.finish(fullness)?), beginning, end };
                 self.note(&visit.errand, 402, &stored, kind);
                 let content = self.fresh(rules, &visit.errand.site, &stored, kind, 402);
-                Ok(Seen::Free { content, note: Some(Reason::new(rail.code(), rail.sentence())) })
+                // Of a body that could not be read nobody knows whether it held terms.
+                let unread = stored.note().filter(|_| rail == NotX402::Plain);
+                Ok(Seen::Free {
+                    content,
+                    note: Some(unread.unwrap_or_else(|| Reason::new(rail.code(), rail.sentence()))),
+                })
             }
         }
     }

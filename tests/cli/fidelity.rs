@@ -50,7 +50,7 @@ pub(crate) fn corpus() -> Vec<Kind> {
         ("application/json", "json", "{ \"a\" : 1e400, \"b\":\"\u{e9}\\u00e9\\/\" }\r\n\n".as_bytes().to_vec()),
         ("application/json; charset=utf-16", "json", utf_16("{\"a\":1}")),
         ("application/ld+json", "json", b"\xef\xbb\xbf{}".to_vec()),
-        ("application/x-ndjson", "other", b"{}\n{}\n\n".to_vec()),
+        ("application/x-ndjson", "text", b"{}\n{}\n\n".to_vec()),
         ("text/plain; charset=utf-16le", "text", utf_16("\u{feff}zwei Byte, \u{1f600}\r\n")),
         ("text/plain; charset=iso-8859-1", "text", b"caf\xe9 \x80\x9f \0 \x1b[2J".to_vec()),
         ("text/plain", "text", b"lines\rof\r\nevery\nkind\n\r   \t ".to_vec()),

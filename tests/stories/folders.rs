@@ -9,12 +9,14 @@ use crate::story::{Before, Story, Want, WantContent, WantMandate, WantReceipt, f
 
 /// Every end that is not a refusal: outcome and code.
 const ENDS: &[(&str, &str)] = &[
+    ("free", "body_encoding"),
     ("free", "free"),
     ("free", "not_x402"),
     ("free", "not_x402_html"),
     ("free", "not_x402_l402"),
     ("free", "not_x402_mpp"),
     ("failed", "browser_timeout"),
+    ("failed", "closed_early"),
     ("failed", "content_unknown"),
     ("failed", "dns_failure"),
     ("failed", "field_not_listed"),
