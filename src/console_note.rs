@@ -8,11 +8,11 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bursar_policy::ApprovalId;
 use bursar_vault::guarded::{self, GuardFault};
+use bursar_vault::platform;
 use bursar_vault::profile::Profile;
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +62,7 @@ impl Note {
 
     /// Whether the file under the name is this one still.
     fn is_there(&self) -> io::Result<bool> {
-        let (named, ours) = (fs::symlink_metadata(&self.path)?, self.lock.metadata()?);
-        Ok((named.dev(), named.ino()) == (ours.dev(), ours.ino()))
+        platform::is_still_at(&self.lock, &self.path)
     }
 }
 

@@ -5,8 +5,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
+
+use crate::platform::{self, SocketDoor, Stream};
 
 /// How long nothing is taken in after a fault.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -28,11 +30,11 @@ impl Doorway for TcpListener {
     }
 }
 
-impl Doorway for UnixListener {
-    type Guest = UnixStream;
+impl Doorway for SocketDoor {
+    type Guest = Stream;
 
     async fn accept(&self) -> io::Result<Self::Guest> {
-        Ok(Self::accept(self).await?.0)
+        platform::enter(self).await
     }
 }
 

@@ -17,6 +17,7 @@ mod facilitator;
 mod metrics;
 pub mod net;
 mod pace;
+mod platform;
 mod spelling;
 mod standing;
 mod terms_shown;

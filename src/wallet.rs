@@ -16,13 +16,13 @@ use bursar_policy::digest::Digest;
 use bursar_policy::errand::SessionName;
 use bursar_policy::rules::{Rules, Setting};
 use bursar_vault::guarded::GuardFault;
+use bursar_vault::platform::{private_file_no_link, start_apart};
 use bursar_vault::profile::Profile;
 use bursar_vault::protocol::frame::FrameFault;
 use bursar_vault::protocol::{AgentAsk, AgentReply, PROTOCOL, Welcome};
 use bursar_vault::socket::{self, Keeper};
-use rustix::fs::{Mode, OFlags};
-use tokio::net::UnixStream;
 
+use crate::platform::{self, Stream};
 use conversation::Link;
 pub use conversation::{Answer, Conversation, Set};
 
@@ -163,12 +163,12 @@ impl Wallet {
             Ok(()) | Err(GuardFault::Missing { .. }) => {}
             Err(fault) => return Err(WalletFault::Folder(fault)),
         }
-        let stream = match UnixStream::connect(&self.socket).await {
+        let stream = match platform::connect(&self.socket).await {
             Ok(stream) => stream,
             Err(fault) if gone(&fault) => self.started().await?,
             Err(fault) => return Err(fault.into()),
         };
-        ours(stream.peer_cred()?.uid(), self.keeper.uid())?;
+        ours(platform::peer_uid(&stream)?, self.keeper.uid())?;
         let mut conversation = Link { stream };
         let hello = AgentAsk::Hello { protocol: PROTOCOL, session: self.session.clone() };
         let AgentReply::Welcome(welcome) = conversation.ask(&hello).await? else {
@@ -200,10 +200,12 @@ impl Wallet {
     }
 
     /// Starts a vault as the same user, unless it is the machine's, and waits until its socket accepts.
-    async fn started(&self) -> Result<UnixStream, WalletFault> {
+    async fn started(&self) -> Result<Stream, WalletFault> {
         let start = self.start.as_ref().ok_or(WalletFault::MachineVault)?;
         let (log, before) = start.open_log()?;
-        let mut child = tokio::process::Command::new(&start.program)
+        let mut command = tokio::process::Command::new(&start.program);
+        start_apart(command.as_std_mut());
+        let mut child = command
             .args(&start.args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -212,7 +214,7 @@ impl Wallet {
             .spawn()?;
         let mut ended = None;
         for left in (0..START_TRIES).rev() {
-            if let Ok(stream) = UnixStream::connect(&self.socket).await {
+            if let Ok(stream) = platform::connect(&self.socket).await {
                 return Ok(stream);
             }
             match ended {
@@ -229,8 +231,7 @@ impl Wallet {
 impl Start {
     /// Opens the log of embedded vaults for appending, and tells how long it was.
     fn open_log(&self) -> std::io::Result<(File, u64)> {
-        let flags = OFlags::CREATE | OFlags::APPEND | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = File::from(rustix::fs::open(&self.log, flags, Mode::RUSR | Mode::WUSR)?);
+        let file = private_file_no_link().append(true).create(true).open(&self.log)?;
         if file.metadata()?.len() > LOG_BYTES {
             file.set_len(0)?;
         }

@@ -49,6 +49,11 @@ pub enum Fault {
     /// A certificate authority that cannot be used.
     #[error("the certificate authority for the ledger's server is not a PEM certificate; write it again as PEM")]
     Authority,
+    /// A socket of the server, on a system that reaches it by name alone.
+    #[error(
+        "on this system a database is reached by a name or an address, not by a socket's folder; name it in `[ledger]`"
+    )]
+    NoSocket,
 }
 
 impl Fault {

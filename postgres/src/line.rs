@@ -42,7 +42,7 @@ impl Line {
         let lost = |detail: String| Fault::Lost { detail };
         let runtime = Builder::new_current_thread().enable_io().enable_time().build();
         let runtime = runtime.map_err(|fault| lost(fault.to_string()))?;
-        let (config, tls) = (server.config(), server.tls()?);
+        let (config, tls) = (server.config()?, server.tls()?);
         let connect = async {
             match tls {
                 None => {

@@ -1,6 +1,6 @@
 //! Which server, as whom, and how it is known. Must never hold a password that can be shown.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_postgres::Config;
@@ -86,14 +86,29 @@ impl core::fmt::Display for Server {
     }
 }
 
+/// A socket in a folder of this machine's.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "not every system has them")]
+fn by_socket(config: &mut Config, folder: &Path) -> Result<(), Fault> {
+    config.host_path(folder);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn by_socket(_config: &mut Config, _folder: &Path) -> Result<(), Fault> {
+    Err(Fault::NoSocket)
+}
+
 impl Server {
-    pub(crate) fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Result<Config, Fault> {
         let mut config = Config::new();
         for (host, port) in &self.hosts {
             match host {
-                Host::Name(name) => config.host(name),
-                Host::Socket(folder) => config.host_path(folder),
-            };
+                Host::Name(name) => {
+                    config.host(name);
+                }
+                Host::Socket(folder) => by_socket(&mut config, folder)?,
+            }
             config.port(*port);
         }
         config
@@ -112,7 +127,7 @@ impl Server {
         if let Some(Password(bytes)) = &self.password {
             config.password(bytes.as_slice());
         }
-        config
+        Ok(config)
     }
 
     /// The longest that connecting may take, however many servers there are.

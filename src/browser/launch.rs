@@ -1,13 +1,12 @@
 //! Finding and starting a browser that is ours alone: we speak to it over a pipe, so no port is open to anybody.
 
-use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use bursar_vault::guarded::{self, GuardFault};
+use bursar_vault::platform::private_file;
 use bursar_vault::profile::Profile;
 use serde_json::json;
 use tokio::io::BufReader;
@@ -18,6 +17,7 @@ use tokio::time::timeout;
 use super::cdp::Cdp;
 use super::event::Event;
 use super::line::{Ear, Mouth};
+use crate::platform::with_moved_pipe;
 
 /// Where browsers of this kind are installed. Whole paths, so that nobody's `PATH` decides who is handed payments.
 const KNOWN: [&str; 10] = [
@@ -32,10 +32,6 @@ const KNOWN: [&str; 10] = [
     "/usr/local/bin/chromium",
     "/snap/bin/chromium",
 ];
-
-/// The browser wants its pipe at the descriptors 3 and 4, and we can give it 0 and 1: a shell moves them. What follows
-/// is `"$@"`, so no word is read twice.
-const MOVE_THE_PIPE: &str = r#"exec 3<&0 4>&1 </dev/null >&2; exec "$@""#;
 
 /// How long a browser may take to close its windows.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -124,8 +120,8 @@ impl Launch {
         guarded::make_directory(&folder)?;
         let log = profile.home().join("browser.log");
         let unstartable = |fault| LaunchFault::Unstartable { program: program.clone(), fault };
-        let words = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&log);
-        let mut child = self.command(&program, &folder);
+        let words = private_file().write(true).create(true).truncate(true).open(&log);
+        let mut child = self.command(&program, &folder).map_err(unstartable)?;
         child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(words.map_err(unstartable)?);
         let mut child = child.kill_on_drop(true).spawn().map_err(unstartable)?;
         let pipe = child.stdin.take().zip(child.stdout.take());
@@ -137,9 +133,8 @@ impl Launch {
         }
     }
 
-    fn command(&self, program: &Path, folder: &Path) -> Command {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", MOVE_THE_PIPE, "sh"]).arg(program);
+    fn command(&self, program: &Path, folder: &Path) -> io::Result<Command> {
+        let mut command = with_moved_pipe(program)?;
         command.args(["--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check"]);
         let mut data = std::ffi::OsString::from("--user-data-dir=");
         data.push(folder);
@@ -147,7 +142,7 @@ impl Launch {
         if self.windows == Windows::Headless {
             command.arg("--headless=new");
         }
-        command
+        Ok(command)
     }
 }
 

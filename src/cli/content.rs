@@ -3,11 +3,10 @@
 mod inventory;
 mod prune;
 
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use bursar_policy::Digest;
+use bursar_vault::platform::private_file;
 use bursar_vault::profile::Profile;
 use clap::{Args, Subcommand};
 
@@ -126,10 +125,9 @@ impl Show {
 impl Export {
     fn run(&self, store: &ContentStore) -> Result<Exit, Stop> {
         let digest = named(store, &self.digest)?;
-        let mut file = File::options()
+        let mut file = private_file()
             .write(true)
             .create_new(true)
-            .mode(0o600)
             .open(&self.file)
             .map_err(|fault| Stop::usage(format!("`{}` cannot be made: {fault}", self.file.display())))?;
         let copied = store.copy_into(&digest, &mut file).map_err(lost).and_then(|()| Ok(file.sync_all()?));

@@ -20,7 +20,7 @@ use bursar_vault::rules_file;
 use bursar_vault::socket::{self, Guests};
 use clap::Args;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::connect::{Operator, out_of_turn};
@@ -29,6 +29,7 @@ use super::feed::{self, Begin};
 use super::{serve, table};
 use crate::doorway::{self, Doorway};
 use crate::metrics::answer;
+use crate::platform::{self, Stream};
 use board::Board;
 
 /// The most readers at once. They share one line to the vault; that they are fewer than an operator's seats there holds also
@@ -86,9 +87,9 @@ async fn show(profile: &Profile, rules: &rules::Metrics, board: Arc<Board>) -> R
             let path = profile.run_dir().join("metrics.sock");
             let listener =
                 socket::bind(&path, &Guests::Ourselves).map_err(|fault| Stop::not_ready(fault.to_string()))?;
-            listener.set_nonblocking(true)?;
+            let file = Taken(path.clone());
+            let listener = platform::door(listener)?;
             table::say(&format!("Metrics are read at `{}`, by you alone.", path.display()))?;
-            let (listener, file) = (UnixListener::from_std(listener)?, Taken(path));
             let board = Arc::clone(&board);
             tokio::spawn(async move {
                 read_at(listener, ours, board).await;
@@ -126,7 +127,7 @@ impl Drop for Taken {
 }
 
 /// A reader of our own user.
-fn ours(stream: UnixStream) -> Option<UnixStream> {
+fn ours(stream: Stream) -> Option<Stream> {
     let is_ours = socket::peer_of(&stream).and_then(|uid| Guests::Ourselves.admit(uid)).is_ok();
     if !is_ours {
         tracing::warn!("a reader of metrics of another user was not taken in");

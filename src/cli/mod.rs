@@ -55,7 +55,7 @@ use std::process::ExitCode;
 use bursar_vault::profile::Profile;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::spelling;
+use crate::{platform, spelling};
 use exit::{Exit, Stop};
 
 /// Lets an AI agent buy things over x402, and keeps it inside what you allowed.
@@ -179,6 +179,7 @@ pub fn command() -> clap::Command {
 /// Runs the command line of this process and gives its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
+    platform::ready_output();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(fault) => {

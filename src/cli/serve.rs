@@ -12,7 +12,6 @@ use bursar_vault::hardened::DoorName;
 use bursar_vault::profile::{Profile, ProfileFault};
 use bursar_vault::secrets;
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -22,6 +21,7 @@ use super::session;
 use crate::content::ContentStore;
 use crate::flow::Buyer;
 use crate::net::SystemResolver;
+use crate::platform;
 use crate::wallet::Wallet;
 
 /// Serve the payment tools to one MCP client over standard input and output.
@@ -64,16 +64,8 @@ impl Serve {
 
 /// Ends when the process is asked to stop by a signal.
 pub(super) fn told_to_stop() -> std::io::Result<impl Future<Output = ()> + Send> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hang_up.recv() => {}
-        }
-    })
+    let mut stop = platform::Stop::listen()?;
+    Ok(async move { stop.asked().await })
 }
 
 /// Sends the log to standard error. The levels are fixed: no variable can make a dependency print what it carries.

@@ -2,16 +2,17 @@
 
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use bursar_policy::unseen::{Lines, is_unseen, written_out};
+use bursar_vault::platform::private_file;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::exit::Stop;
+use crate::platform;
 
 /// The most characters of a stranger's words inside a line of ours.
 const REMARK_CHARS: usize = 140;
@@ -230,17 +231,16 @@ pub(super) fn table(head: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> S
 ///
 /// [`Stop`] with exit code 2 when it cannot be made.
 pub(super) fn new_file(path: &Path) -> Result<File, Stop> {
-    let made = File::options().write(true).create_new(true).mode(0o600).open(path);
+    let made = private_file().write(true).create_new(true).open(path);
     made.map_err(|fault| Stop::usage(format!("`{}` cannot be made: {fault}", path.display())))
 }
 
 /// The width of the terminal that standard output is, if it is one.
 fn columns() -> Option<u16> {
-    let out = std::io::stdout();
-    if !out.is_terminal() {
+    if !std::io::stdout().is_terminal() {
         return None;
     }
-    rustix::termios::tcgetwinsize(out).ok().map(|size| size.ws_col).filter(|columns| *columns >= 40)
+    platform::output_size().map(|(_rows, columns)| columns).filter(|columns| *columns >= 40)
 }
 
 /// A budget as a bar of `cells`, full where all of it is used.

@@ -1,18 +1,17 @@
 //! The person at the terminal: secrets typed without echo, confirmations, and where text goes.
 //!
-//! A secret comes from the controlling terminal (`/dev/tty`) and from nowhere else: not from an argument,
+//! A secret comes from the controlling terminal (`/dev/tty`, on Windows the console) and from nowhere else: not from an argument,
 //! not from the environment, not from a pipe. One exception, for scripts and tests: in a sandbox, where
 //! only play money exists, a line of standard input serves when standard input is not a terminal.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 
 use bursar_policy::rules::Setting;
 use bursar_vault::secrets;
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use super::exit::Stop;
+use crate::platform::{MENDS_A_TERMINAL, Terminal, Without};
 
 /// Longest line a person may type, in bytes.
 const LINE_BYTES: usize = 4096;
@@ -30,14 +29,12 @@ pub(super) fn secret(prompt: &str, setting: Setting) -> Result<Zeroizing<String>
         return line_of(&mut std::io::stdin().lock());
     }
     let mut tty = terminal()?;
-    let before = tcgetattr(&tty).map_err(std::io::Error::from)?;
-    let mut quiet = before.clone();
+    let before = tty.settings()?;
     // Without signals and line editing of the terminal's own, so that no key can end this process while the terminal is
     // mute, and before the prompt, so that nothing typed early is shown.
-    quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG);
-    tcsetattr(&tty, OptionalActions::Flush, &quiet).map_err(std::io::Error::from)?;
+    tty.set_without(&before, Without::EchoLinesAndSignals)?;
     let typed = write!(tty, "{prompt}: ").and_then(|()| tty.flush()).map_err(Stop::from).and_then(|()| keys(&mut tty));
-    tcsetattr(&tty, OptionalActions::Flush, &before).map_err(std::io::Error::from)?;
+    tty.set_back(&before)?;
     writeln!(tty)?;
     typed
 }
@@ -104,14 +101,12 @@ pub(super) fn new_passphrase(what_for: &str, setting: Setting) -> Result<Zeroizi
 
 /// Does `work` while no key of the terminal can end this process half-way; what is typed meanwhile is dropped.
 pub(super) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
-    let tty = terminal().ok().and_then(|tty| Some((tcgetattr(&tty).ok()?, tty)));
+    let tty = terminal().ok().and_then(|tty| Some((tty.settings().ok()?, tty)));
     let Some((before, tty)) = tty else { return work() };
-    let mut calm = before.clone();
-    calm.local_modes.remove(LocalModes::ISIG | LocalModes::ECHO);
-    let is_calm = tcsetattr(&tty, OptionalActions::Flush, &calm).is_ok();
+    let is_calm = tty.set_without(&before, Without::EchoAndSignals).is_ok();
     let done = work();
-    if is_calm && let Err(fault) = tcsetattr(&tty, OptionalActions::Flush, &before) {
-        tracing::warn!(%fault, "the terminal stays quiet; `stty sane` brings it back");
+    if is_calm && let Err(fault) = tty.set_back(&before) {
+        tracing::warn!(%fault, "the terminal stays quiet; {MENDS_A_TERMINAL}");
     }
     done
 }
@@ -137,7 +132,7 @@ pub(super) fn typed_back_as(prompt: &str, agrees: impl Fn(&str) -> bool, setting
     let mut tty = terminal()?;
     write!(tty, "{prompt} ")?;
     tty.flush()?;
-    let typed = line_of(&mut BufReader::new(&tty))?;
+    let typed = line_of(&mut BufReader::new(&mut tty))?;
     if agrees(typed.trim()) {
         return Ok(());
     }
@@ -178,7 +173,7 @@ pub(super) fn line(prompt: &str) -> Result<String, Stop> {
     write!(tty, "{prompt} ")?;
     tty.flush()?;
     let mut typed = Vec::new();
-    let length = BufReader::new(&tty).take(LINE_BYTES_U64).read_until(b'\n', &mut typed)?;
+    let length = BufReader::new(&mut tty).take(LINE_BYTES_U64).read_until(b'\n', &mut typed)?;
     if length == 0 {
         writeln!(tty)?;
         return Err(Stop::usage("given up, nothing more was done"));
@@ -195,8 +190,8 @@ pub(super) fn line(prompt: &str) -> Result<String, Stop> {
 /// # Errors
 ///
 /// A [`Stop`] with exit code 4 where there is none.
-pub(super) fn terminal() -> Result<File, Stop> {
-    File::options().read(true).write(true).open("/dev/tty").map_err(|_| {
+pub(super) fn terminal() -> Result<Terminal, Stop> {
+    Terminal::open().map_err(|_| {
         Stop::not_ready("this needs a person at a terminal, and there is none; run it in a terminal window")
     })
 }

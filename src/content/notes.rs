@@ -7,7 +7,6 @@
 use std::io::Read;
 
 use bursar_policy::{Digest, Errand, Method, Site};
-use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::{ContentFault, ContentKind, ContentStore, StoredContent};
@@ -89,10 +88,9 @@ impl ContentStore {
     }
 
     pub(super) fn read_note(&self, name: &str) -> Option<Note> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(self.folder(), name, flags, Mode::empty()).ok()?;
+        let file = self.folder().read(name).ok()?;
         let mut text = Vec::new();
-        std::fs::File::from(file).take(NOTE_BYTES).read_to_end(&mut text).ok()?;
+        file.take(NOTE_BYTES).read_to_end(&mut text).ok()?;
         serde_json::from_slice(&text).ok()
     }
 }

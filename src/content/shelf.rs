@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::Write;
 
 use bursar_policy::Digest;
-use rustix::fs::{AtFlags, Dir, FileType};
 
 use super::notes::{OF_BODY, OF_REQUEST};
 use super::{ContentFault, ContentStore};
@@ -82,30 +81,20 @@ impl ContentStore {
 
     /// The names of all files, in no order.
     fn names(&self) -> Result<Vec<String>, ContentFault> {
-        let unreadable = |error: rustix::io::Errno| self.unwritable(&error.into());
-        let mut names = Vec::new();
-        for entry in Dir::read_from(self.folder()).map_err(unreadable)? {
-            // A name that is no text is none of ours.
-            names.extend(entry.map_err(unreadable)?.file_name().to_str().ok().map(str::to_owned));
-        }
-        Ok(names)
+        // A name that is no text is none of ours.
+        self.folder().names().map_err(|error| self.unwritable(&error))
     }
 
     /// The body `digest`, where it is a file.
     fn look(&self, digest: Digest) -> Option<Kept> {
-        let facts = rustix::fs::statat(self.folder(), digest.to_string(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let is_file = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
-        is_file.then_some(Kept {
-            digest,
-            bytes: u64::try_from(facts.st_size).unwrap_or_default(),
-            stored_s: u64::try_from(facts.st_mtime).unwrap_or_default(),
-        })
+        let found = self.folder().look(&digest.to_string()).ok()?;
+        found.is_file.then_some(Kept { digest, bytes: found.bytes, stored_s: found.written_s })
     }
 
     fn unlink(&self, name: &str) -> Result<(), ContentFault> {
-        match rustix::fs::unlinkat(self.folder(), name, AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
-            Err(error) => Err(self.unwritable(&error.into())),
+        match self.folder().remove(name) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.unwritable(&error)),
+            _ => Ok(()),
         }
     }
 }

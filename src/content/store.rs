@@ -4,13 +4,13 @@ use std::collections::hash_map::RandomState;
 use std::fs::{File, TryLockError};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bursar_policy::Digest;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
+
+use crate::platform::{self, Folder, NoFolder};
 
 /// The start of the name of every file that is still being written. No digest starts like this.
 const PARTIAL: &str = ".partial-";
@@ -28,7 +28,7 @@ const FREE_BYTES: u64 = 32 * 1024 * 1024;
 /// The calls are blocking; a body is at most as long as the cap under which it was read.
 #[derive(Clone, Debug)]
 pub struct ContentStore {
-    folder: Arc<OwnedFd>,
+    folder: Arc<Folder>,
     path: PathBuf,
 }
 
@@ -115,32 +115,17 @@ impl ContentStore {
     /// anybody else in. The mode of an existing folder is never changed here.
     pub fn open(path: &Path) -> Result<Self, ContentFault> {
         let shown = path.display().to_string();
-        let no_folder = |error: rustix::io::Errno| ContentFault::NoFolder { path: shown.clone(), kind: error.kind() };
-        match rustix::fs::mkdir(path, Mode::RWXU) {
-            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-            Err(error) => return Err(no_folder(error)),
-        }
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-        let folder = match rustix::fs::open(path, flags, Mode::empty()) {
-            Ok(folder) => folder,
-            Err(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR) => {
-                return Err(ContentFault::NotPrivate { path: shown });
-            }
-            Err(error) => return Err(no_folder(error)),
-        };
-        let facts = rustix::fs::fstat(&folder).map_err(no_folder)?;
-        let mine = facts.st_uid == rustix::process::geteuid().as_raw();
-        let closed = !Mode::from_raw_mode(facts.st_mode).intersects(Mode::RWXG | Mode::RWXO);
-        if !mine || !closed {
-            return Err(ContentFault::NotPrivate { path: shown });
-        }
+        let folder = Folder::open(path).map_err(|fault| match fault {
+            NoFolder::NotPrivate => ContentFault::NotPrivate { path: shown },
+            NoFolder::System(fault) => ContentFault::NoFolder { path: shown, kind: fault.kind() },
+        })?;
         let store = Self { folder: Arc::new(folder), path: path.to_owned() };
         store.sweep();
         Ok(store)
     }
 
     /// The folder as it was opened.
-    pub(super) fn folder(&self) -> &OwnedFd {
+    pub(super) fn folder(&self) -> &Folder {
         &self.folder
     }
 
@@ -163,17 +148,16 @@ impl ContentStore {
     /// [`ContentFault::Full`] or [`ContentFault::Unwritable`]. Does not ask [`ContentStore::room`]: what is paid for is
     /// kept as long as it can be.
     pub fn writer(&self) -> Result<Writer, ContentFault> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..8 {
             let name = format!("{PARTIAL}{:016x}", RandomState::new().build_hasher().finish());
-            let file = match rustix::fs::openat(&self.folder, &name, flags, Mode::RUSR | Mode::WUSR) {
-                Ok(fd) => File::from(fd),
-                Err(rustix::io::Errno::EXIST) => continue,
-                Err(error) => return Err(self.unwritable(&error.into())),
+            let file = match self.folder.make(&name) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(self.unwritable(&error)),
             };
             // The lock says "somebody is writing this" to the sweep of another process. Between making the file and
             // locking it such a sweep can win; then the file is gone, and the next name is tried.
-            if file.try_lock().is_ok() && rustix::fs::fstat(&file).is_ok_and(|facts| facts.st_nlink > 0) {
+            if file.try_lock().is_ok() && platform::has_a_name(&file) {
                 let (store, name, hash) = (self.clone(), Some(name), Sha256::new());
                 return Ok(Writer { store, name, file, hash, bytes: 0, beginning: Vec::new() });
             }
@@ -204,13 +188,10 @@ impl ContentStore {
         mut take: impl FnMut(&[u8]) -> Result<(), ContentFault>,
     ) -> Result<(), ContentFault> {
         let missing = || ContentFault::Missing { digest: *digest };
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.folder, digest.to_string(), flags, Mode::empty()).map_err(|_| missing())?;
-        let facts = rustix::fs::fstat(&fd).map_err(|_| missing())?;
-        if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
+        let mut file = self.folder.read(&digest.to_string()).map_err(|_| missing())?;
+        if !file.metadata().is_ok_and(|facts| facts.is_file()) {
             return Err(missing());
         }
-        let mut file = File::from(fd);
         let mut hash = Sha256::new();
         let mut block = [0_u8; 16 * 1024];
         loop {
@@ -232,16 +213,11 @@ impl ContentStore {
     /// Deletes unfinished files that no process is writing any more. What it cannot see or delete stays; the next
     /// opening tries again.
     fn sweep(&self) {
-        let Ok(entries) = Dir::read_from(&self.folder) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            if !name.to_bytes().starts_with(PARTIAL.as_bytes()) {
-                continue;
-            }
-            let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let Ok(fd) = rustix::fs::openat(&self.folder, name, flags, Mode::empty()) else { continue };
-            match File::from(fd).try_lock() {
-                Ok(()) => rustix::fs::unlinkat(&self.folder, name, AtFlags::empty()).unwrap_or_default(),
+        let Ok(names) = self.folder.names() else { return };
+        for name in names.iter().filter(|name| name.starts_with(PARTIAL)) {
+            let Ok(file) = self.folder.write(name) else { continue };
+            match file.try_lock() {
+                Ok(()) => self.folder.remove(name).unwrap_or_default(),
                 Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
             }
         }
@@ -254,8 +230,7 @@ impl ContentStore {
     ///
     /// [`ContentFault::Full`].
     pub fn room(&self) -> Result<(), ContentFault> {
-        let disk = rustix::fs::fstatvfs(&self.folder).map_err(|error| self.unwritable(&error.into()))?;
-        if disk.f_bavail.saturating_mul(disk.f_frsize) < FREE_BYTES {
+        if self.folder.free_bytes().map_err(|error| self.unwritable(&error))? < FREE_BYTES {
             return Err(ContentFault::Full { path: self.path.display().to_string() });
         }
         Ok(())
@@ -325,9 +300,9 @@ impl Writer {
     /// Gives what was written the name `name`, in one step, without waiting for the disk.
     pub(super) fn finish_as(mut self, name: &str) -> Result<(), ContentFault> {
         if let Some(partial) = &self.name {
-            let folder = &self.store.folder;
-            rustix::fs::renameat(folder, partial, folder, name)
-                .map_err(|error| self.store.unwritable(&error.into()))?;
+            self.store.folder.rename(partial, name).map_err(|error| self.store.unwritable(&error))?;
+            // Under this name nobody asks for the lock, which on Windows would keep readers out.
+            self.file.unlock().unwrap_or_default();
         }
         self.name = None;
         Ok(())
@@ -357,7 +332,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         if let Some(name) = self.name.take() {
             // What cannot be removed now, the sweep of the next opening removes.
-            rustix::fs::unlinkat(&self.store.folder, name, AtFlags::empty()).unwrap_or_default();
+            self.store.folder.remove(&name).unwrap_or_default();
         }
     }
 }

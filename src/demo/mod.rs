@@ -16,9 +16,7 @@ use std::future::Future;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 
-use rustix::termios::tcgetwinsize;
 use tokio::runtime;
-use tokio::signal::unix::{SignalKind, signal};
 
 pub use self::rehearsal::rehearse;
 use self::script::ScriptFault;
@@ -26,6 +24,7 @@ pub use self::shop::{SHOP_PASSPHRASE, ShopOptions, open_shop};
 use self::show::{Reader, Show};
 pub use self::show::{Step, Verdict};
 use self::stage::Stage;
+use crate::platform::{Stop, output_size};
 
 /// What the demo is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,14 +82,8 @@ async fn perform(keep: Option<PathBuf>, show: &mut Show<'_>) -> Result<Verdict, 
 
 /// Ends when the user or the system asks the demo to stop.
 fn stopped() -> io::Result<impl Future<Output = ()>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
+    let mut stop = Stop::listen_past_hang_up()?;
+    Ok(async move { stop.asked().await })
 }
 
 fn reader(json: bool) -> Reader {
@@ -98,7 +91,7 @@ fn reader(json: bool) -> Reader {
     if json {
         Reader::Program
     } else if stdout.is_terminal() {
-        let columns = tcgetwinsize(&stdout).map_or(0, |size| size.ws_col);
+        let columns = output_size().map_or(0, |(_rows, columns)| columns);
         Reader::Terminal(if columns == 0 { 100 } else { columns })
     } else {
         Reader::Page

@@ -6,14 +6,14 @@ mod folder;
 mod operator;
 pub(crate) mod rules;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use bursar_policy::chain::Address;
+use bursar_vault::platform::{least_environment, private_file};
 use bursar_vault::profile::{Profile, ProfileFault};
 use bursar_vault::protocol::Passphrase;
 use bursar_vault::setup::{NewKey, SetupFault, Unlocking, initialise};
@@ -186,11 +186,12 @@ impl Stage {
         Ok(McpClient::start(command, era).await?)
     }
 
-    /// A child of this very program, with an empty environment and its words in `log`.
+    /// A child of this very program, with no more of an environment than it needs and its words in `log`.
     fn command(&self, words: &[&str], log: &Path) -> Result<Command, StageFault> {
         let log = append(log)?;
         let mut command = Command::new(&self.program);
-        command.arg("--sandbox").arg(self.folder.path()).args(words).env_clear().stderr(log).kill_on_drop(true);
+        command.arg("--sandbox").arg(self.folder.path()).args(words).stderr(log).kill_on_drop(true);
+        command.env_clear().envs(least_environment());
         Ok(command)
     }
 }
@@ -221,20 +222,18 @@ fn drawn() -> Result<Zeroizing<String>, StageFault> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), StageFault> {
-    let written = OpenOptions::new()
+    let written = private_file()
         .write(true)
         .create_new(true)
-        .mode(0o600)
         .open(path)
         .and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
     written.map_err(|fault| system(&format!("write `{}`", path.display()), fault))
 }
 
 fn append(path: &Path) -> Result<File, StageFault> {
-    OpenOptions::new()
+    private_file()
         .append(true)
         .create(true)
-        .mode(0o600)
         .open(path)
         .map_err(|fault| system(&format!("open `{}`", path.display()), fault))
 }

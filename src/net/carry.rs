@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -10,12 +9,11 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv};
 use tokio::task::AbortHandle;
 
 use super::limits::Limits;
 use super::line::{Heard, Line};
+use crate::platform::{Socket, nothing_came};
 
 /// What HTTP may unpack before the caps of [`Limits`] are counted, in bytes. Larger than any cap in use, so that being
 /// over the cap has its own code.
@@ -32,7 +30,7 @@ pub(super) struct Carriage {
     sender: Sender,
     running: AbortHandle,
     heard: Heard,
-    socket: Option<OwnedFd>,
+    socket: Option<Socket>,
     address: SocketAddr,
 }
 
@@ -118,11 +116,6 @@ impl fmt::Debug for Carriage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Carriage").field("http2", &self.wants_whole_url()).finish_non_exhaustive()
     }
-}
-
-/// Whether `socket` is open and has nothing to read.
-fn nothing_came(socket: &OwnedFd) -> bool {
-    recv(socket, &mut [0_u8; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT) == Err(Errno::AGAIN)
 }
 
 /// How a connection ends is told to whoever reads the answer, not here.

@@ -2,7 +2,6 @@
 //! of its own.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +17,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::frames::{Begun, Frames};
+use crate::platform::{Socket, second_handle};
 
 /// How much is taken from the socket at once, in bytes: four records of TLS, which by itself asks for 4 KiB at a time.
 const READ_BYTES: usize = 64 * 1024;
@@ -119,12 +119,12 @@ impl Line {
     /// # Errors
     ///
     /// What the system met.
-    pub(super) fn socket(&self) -> io::Result<OwnedFd> {
+    pub(super) fn socket(&self) -> io::Result<Socket> {
         let stream = match &self.way {
             Way::Plain(stream) => stream,
             Way::Secure(stream) => stream.get_ref().0.get_ref(),
         };
-        stream.as_fd().try_clone_to_owned()
+        second_handle(stream)
     }
 }
 

@@ -16,10 +16,10 @@ use bursar_vault::protocol::{
 };
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
 use zeroize::Zeroizing;
 
 use super::WalletFault;
+use crate::platform::Stream;
 
 /// How long the vault may take for an answer, and for one that waits for another purchase to end: as long as the two
 /// legs of that purchase may take, and a while more.
@@ -235,7 +235,7 @@ impl Conversation {
 /// One ask, one reply.
 #[derive(Debug)]
 pub(super) struct Link {
-    pub(super) stream: UnixStream,
+    pub(super) stream: Stream,
 }
 
 impl Link {

@@ -3,8 +3,11 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::file::Accounts;
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) use self::library::Accounts;
+
+#[cfg(windows)]
+pub(crate) use crate::platform::Accounts;
 
 /// Where it is, in words for people.
 pub(crate) const ACCOUNTS: &str = "/etc/passwd";
@@ -96,7 +99,7 @@ mod file {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 mod library {
     use nix::unistd::{Uid, User};
     use std::io;

@@ -2,6 +2,7 @@
 //! never start a vault.
 
 use crate::hardened::DoorName;
+use crate::platform::Stream;
 use crate::profile::{Profile, ProfileFault};
 use crate::protocol::frame::{self, ASK_MAX_BYTES, FrameFault, REPLY_MAX_BYTES};
 use crate::protocol::{
@@ -14,7 +15,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
@@ -74,19 +74,19 @@ pub enum ClientFault {
 /// A conversation on the agent socket.
 #[derive(Debug)]
 pub struct AgentClient {
-    stream: UnixStream,
+    stream: Stream,
 }
 
 /// A conversation on the operator socket.
 #[derive(Debug)]
 pub struct OperatorClient {
-    stream: UnixStream,
+    stream: Stream,
 }
 
 /// A conversation on the glue socket.
 #[derive(Debug)]
 pub struct GlueClient {
-    stream: UnixStream,
+    stream: Stream,
 }
 
 impl AgentClient {
@@ -108,7 +108,7 @@ impl AgentClient {
 
     /// The connection itself, for whoever frames messages of their own.
     #[must_use]
-    pub const fn stream(&self) -> &UnixStream {
+    pub const fn stream(&self) -> &Stream {
         &self.stream
     }
 
@@ -174,7 +174,7 @@ impl GlueClient {
 
     /// The connection itself, for whoever frames messages of their own or ends a wait from another thread.
     #[must_use]
-    pub const fn stream(&self) -> &UnixStream {
+    pub const fn stream(&self) -> &Stream {
         &self.stream
     }
 
@@ -250,7 +250,7 @@ impl GlueClient {
     }
 }
 
-fn open(profile: &Profile, door: DoorName) -> Result<UnixStream, ClientFault> {
+fn open(profile: &Profile, door: DoorName) -> Result<Stream, ClientFault> {
     let keeper = profile.keeper();
     let path = match door {
         DoorName::Agent => profile.agent_sock(),
@@ -295,7 +295,7 @@ const fn deadline(ask: &AgentAsk) -> Option<Duration> {
 }
 
 fn exchange<A: Serialize, R: DeserializeOwned>(
-    stream: &UnixStream,
+    stream: &Stream,
     ask: &A,
     deadline: Option<Duration>,
 ) -> Result<R, ClientFault> {
@@ -318,6 +318,7 @@ fn exchange<A: Serialize, R: DeserializeOwned>(
 mod tests {
     use super::*;
     use bursar_policy::{Errand, Method, Site};
+    use std::os::unix::net::UnixStream;
 
     #[test]
     fn a_vault_that_says_nothing_is_given_up_and_never_asked_again() {

@@ -10,9 +10,9 @@
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::platform;
-use rustix::time::{ClockId, clock_gettime};
 
 /// How far wall clock and boot clock may drift apart before a person is asked, in seconds.
 pub const JUMP_S: u64 = 120;
@@ -33,14 +33,11 @@ pub struct MachineTime;
 
 impl TimeSource for MachineTime {
     fn wall_s(&self) -> Option<u64> {
-        u64::try_from(clock_gettime(ClockId::Realtime).tv_sec).ok().filter(|seconds| *seconds != 0)
+        SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs()).filter(|seconds| *seconds != 0)
     }
 
     fn boot_ms(&self) -> u64 {
-        let read = clock_gettime(platform::BOOT_CLOCK);
-        let seconds = u64::try_from(read.tv_sec).unwrap_or(0);
-        let nanos = u64::try_from(read.tv_nsec).unwrap_or(0);
-        seconds.saturating_mul(1000).saturating_add(nanos.div_euclid(1_000_000))
+        platform::boot_ms()
     }
 
     fn boot_id(&self) -> String {
@@ -50,10 +47,8 @@ impl TimeSource for MachineTime {
 
 /// Unix microseconds by the wall clock, to be told and never decided by; 0 before 1970.
 pub(crate) fn wall_us() -> u64 {
-    let read = clock_gettime(ClockId::Realtime);
-    let seconds = u64::try_from(read.tv_sec).unwrap_or(0);
-    let nanos = u64::try_from(read.tv_nsec).unwrap_or(0);
-    seconds.saturating_mul(1_000_000).saturating_add(nanos.div_euclid(1000))
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// What the ledger remembers of time across a restart.

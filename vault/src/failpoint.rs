@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use bursar_policy::rules::Setting;
-use rustix::process::{Signal, getpid, kill_process};
+
+use crate::platform;
 
 /// Every step of a purchase at which a process can be killed, in its order: one between every two effects that
 /// outlive the process. The first word says whose process it is.
@@ -109,17 +110,11 @@ fn is_asked(path: &Path, step: &str) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.trim() == step)
 }
 
-fn die(path: &Path) {
+fn die(path: &Path) -> ! {
     if std::fs::remove_file(path).is_err() {
         tracing::debug!("the fail point file is gone already");
     }
-    if kill_process(getpid(), Signal::KILL).is_err() {
-        std::process::abort();
-    }
-    // A signal to oneself may arrive a moment later; nothing may happen in that moment.
-    loop {
-        std::thread::park();
-    }
+    platform::die()
 }
 
 #[cfg(test)]

@@ -4,11 +4,10 @@
 //! were checked are the bytes that are used. A directory is checked with all its parents, because whoever can write a
 //! parent can put another file under the same name.
 
-use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
+use crate::platform::{self, Facts, Kind, Unopened};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -50,7 +49,7 @@ pub enum GuardFault {
         path: PathBuf,
     },
     /// Somebody else owns it.
-    #[error("`{}` belongs to user id {owner}, not to user id {us}; give it to the user who runs bursar", path.display())]
+    #[error("`{}` belongs to {}, not to {}; give it to the user who runs bursar", path.display(), platform::user(*owner), platform::user(*us))]
     Owner {
         /// The path.
         path: PathBuf,
@@ -60,7 +59,7 @@ pub enum GuardFault {
         us: u32,
     },
     /// Others may read or write it.
-    #[error("`{}` is open to others (mode {mode:04o}); run `chmod {want:04o}` on it", path.display())]
+    #[error("`{}` is open to others ({}); {}", path.display(), platform::rights(*mode), platform::closing(path, *want))]
     Mode {
         /// The path.
         path: PathBuf,
@@ -86,7 +85,7 @@ pub enum GuardFault {
         mode: u32,
     },
     /// Others may replace what lies in a parent.
-    #[error("`{}` can be written by others (mode {mode:04o}), so anyone could swap what lies in it; run `chmod go-w` on it or choose another place", path.display())]
+    #[error("`{}` can be written by others ({}), so anyone could swap what lies in it; {} or choose another place", path.display(), platform::rights(*mode), platform::narrowing(path))]
     Parent {
         /// The parent directory.
         path: PathBuf,
@@ -94,7 +93,7 @@ pub enum GuardFault {
         mode: u32,
     },
     /// A parent belongs to another user.
-    #[error("`{}` belongs to user id {owner}, who could swap what lies in it; choose a place under a directory of your own", path.display())]
+    #[error("`{}` belongs to {}, who could swap what lies in it; choose a place under a directory of your own", path.display(), platform::user(*owner))]
     ParentOwner {
         /// The parent directory.
         path: PathBuf,
@@ -132,37 +131,7 @@ pub enum GuardFault {
 /// Our user id; files of anyone else are refused.
 #[must_use]
 pub fn our_uid() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
-/// What is checked about a file or directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Facts {
-    pub(crate) kind: Kind,
-    pub(crate) owner: u32,
-    pub(crate) mode: u32,
-    pub(crate) links: u64,
-    pub(crate) bytes: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Directory,
-    File,
-    Link,
-    Other,
-}
-
-impl From<&Metadata> for Facts {
-    fn from(meta: &Metadata) -> Self {
-        let kind = match meta.file_type() {
-            kind if kind.is_symlink() => Kind::Link,
-            kind if kind.is_dir() => Kind::Directory,
-            kind if kind.is_file() => Kind::File,
-            _ => Kind::Other,
-        };
-        Self { kind, owner: meta.uid(), mode: meta.mode() & 0o7777, links: meta.nlink(), bytes: meta.len() }
-    }
+    platform::our_uid()
 }
 
 /// Refuses a private file that others could have written, read or linked.
@@ -328,7 +297,7 @@ fn parents_of(path: &Path, us: u32) -> Result<(), GuardFault> {
 /// As [`directory`], and [`GuardFault::System`].
 pub fn make_directory(path: &Path) -> Result<(), GuardFault> {
     parents(path)?;
-    match DirBuilder::new().mode(0o700).create(path) {
+    match platform::make_private_directory(path) {
         Ok(()) => sync_parent(path)?,
         Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => {}
         Err(fault) => return Err(system("create", path, fault)),
@@ -371,9 +340,9 @@ fn read_checked(
     check: impl FnOnce(Facts) -> Result<(), GuardFault>,
 ) -> Result<Zeroizing<Vec<u8>>, GuardFault> {
     let file = open(path)?;
-    let meta = file.metadata().map_err(|fault| system("examine", path, fault))?;
-    check(Facts::from(&meta))?;
-    let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0).saturating_add(1)));
+    let facts = platform::facts(&file).map_err(|fault| system("examine", path, fault))?;
+    check(facts)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(facts.bytes).unwrap_or(0).saturating_add(1)));
     file.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(|fault| system("read", path, fault))?;
     if u64::try_from(bytes.len()).map_or(true, |length| cap < length) {
         return Err(GuardFault::TooLarge { path: path.to_owned(), cap });
@@ -405,13 +374,13 @@ fn there<T>(read: Result<T, GuardFault>) -> Result<Option<T>, GuardFault> {
 /// [`GuardFault::Exists`] when the name is taken: this never overwrites.
 pub fn create(path: &Path, bytes: &[u8]) -> Result<(), GuardFault> {
     let beside = write_beside(path, bytes)?;
-    match renameat_with(CWD, &beside, CWD, path, RenameFlags::NOREPLACE) {
+    match platform::rename_to_new(&beside, path) {
         Ok(()) => sync_parent(path),
-        Err(errno) => {
+        Err(fault) => {
             discard(&beside);
-            match errno {
-                rustix::io::Errno::EXIST => Err(GuardFault::Exists { path: path.to_owned() }),
-                other => Err(system("create", path, other.into())),
+            match fault.kind() {
+                io::ErrorKind::AlreadyExists => Err(GuardFault::Exists { path: path.to_owned() }),
+                _ => Err(system("create", path, fault)),
             }
         }
     }
@@ -432,15 +401,12 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), GuardFault> {
 }
 
 fn open(path: &Path) -> Result<File, GuardFault> {
-    // NONBLOCK: a pipe under this name must not stop the start; it is refused once it is open.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    match rustix::fs::open(path, flags, Mode::empty()) {
-        Ok(descriptor) => Ok(File::from(descriptor)),
-        Err(rustix::io::Errno::NOENT) => Err(GuardFault::Missing { path: path.to_owned() }),
-        Err(rustix::io::Errno::LOOP) => Err(GuardFault::Link { path: path.to_owned() }),
-        Err(rustix::io::Errno::NXIO) => Err(GuardFault::NotFile { path: path.to_owned() }),
-        Err(fault) => Err(system("open", path, fault.into())),
-    }
+    platform::open_to_read(path).map_err(|unopened| match unopened {
+        Unopened::Missing => GuardFault::Missing { path: path.to_owned() },
+        Unopened::Link => GuardFault::Link { path: path.to_owned() },
+        Unopened::Special => GuardFault::NotFile { path: path.to_owned() },
+        Unopened::System(fault) => system("open", path, fault),
+    })
 }
 
 fn write_beside(path: &Path, bytes: &[u8]) -> Result<PathBuf, GuardFault> {
@@ -450,7 +416,7 @@ fn write_beside(path: &Path, bytes: &[u8]) -> Result<PathBuf, GuardFault> {
     name.push(path.file_name().unwrap_or_else(|| OsStr::new("file")));
     name.push(format!(".{}", hex::encode(salt)));
     let beside = path.with_file_name(name);
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
+    let written = platform::private_file().write(true).create_new(true).open(&beside).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
     });
@@ -472,12 +438,12 @@ fn discard(beside: &Path) {
 
 fn sync_parent(path: &Path) -> Result<(), GuardFault> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    File::open(parent).and_then(|directory| directory.sync_all()).map_err(|fault| system("sync", parent, fault))
+    platform::sync_directory(parent).map_err(|fault| system("sync", parent, fault))
 }
 
 fn facts_of(path: &Path) -> Result<Facts, GuardFault> {
-    match fs::symlink_metadata(path) {
-        Ok(meta) => Ok(Facts::from(&meta)),
+    match platform::facts_at(path) {
+        Ok(facts) => Ok(facts),
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => Err(GuardFault::Missing { path: path.to_owned() }),
         Err(fault) => Err(system("examine", path, fault)),
     }

@@ -6,6 +6,7 @@
 
 use crate::accounts::{ACCOUNTS, Accounts};
 use crate::guarded::{self, GuardFault};
+use crate::platform;
 use core::fmt;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
@@ -13,9 +14,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
-
-/// Where the file is, outside of a sandbox.
-pub const PLACE: &str = "/etc/bursar/vault.toml";
 
 /// The most that is read of it, bytes.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -66,6 +64,9 @@ pub enum HardenedFault {
         /// What is wrong, one sentence.
         said: String,
     },
+    /// This system has no users of that kind.
+    #[error("a vault of the machine's, with a user of its own, is not made for this system; leave `--hardened` out")]
+    NotHere,
     /// The account database cannot be read.
     #[error("cannot read the account database `{ACCOUNTS}`: {0}")]
     Accounts(#[source] io::Error),
@@ -97,7 +98,7 @@ impl Hardened {
     ///
     /// [`HardenedFault`] for a file that is there and cannot be used.
     pub fn of_the_machine() -> Result<Option<Self>, HardenedFault> {
-        let place = Path::new(PLACE);
+        let Some(place) = platform::MACHINE_VAULT.map(Path::new) else { return Ok(None) };
         // A link in the place of the folder leads to no missing file: it is a file that cannot be used.
         if let Some(folder) = place.parent().filter(|folder| folder.is_symlink()) {
             return Err(GuardFault::Link { path: folder.to_owned() }.into());
@@ -115,6 +116,9 @@ impl Hardened {
     ///
     /// [`HardenedFault`].
     pub fn read(path: &Path) -> Result<Self, HardenedFault> {
+        if platform::MACHINE_VAULT.is_none() {
+            return Err(HardenedFault::NotHere);
+        }
         let bytes = match guarded::read_roots(path, MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(GuardFault::Missing { path }) => return Err(HardenedFault::Missing { path }),
@@ -176,7 +180,7 @@ impl Hardened {
         if self.agents.is_empty() || self.operators.is_empty() {
             return Err("`agents` and `operators` need a user each; nobody could pay or allow anything".to_owned());
         }
-        if super::profile::SOCKET_PATH_MAX_BYTES < self.sockets.as_os_str().len().saturating_add(LONGEST_NAME) {
+        if platform::SOCKET_PATH_MAX_BYTES < self.sockets.as_os_str().len().saturating_add(LONGEST_NAME) {
             return Err(
                 "`sockets` is too long for the address of a socket; choose a shorter folder, such as `/run/bursar`"
                     .to_owned(),

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use bursar_policy::Rules;
@@ -14,6 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::guarded::{self, GuardFault};
 use crate::ledger::{LedgerPlace, ServerPlace};
+use crate::platform::{self, Kind};
 use crate::profile::Profile;
 use crate::rules_file::{self, RulesFault};
 
@@ -142,10 +142,10 @@ fn authority(profile: &Profile, file: &str) -> Result<Vec<u8>, PlaceFault> {
     }
     let refused = |detail: String| PlaceFault::Authority { path: path.to_owned(), detail };
     let opened = fs::File::open(path).map_err(|fault| refused(fault.to_string()))?;
-    let found = opened.metadata().map_err(|fault| refused(fault.to_string()))?;
-    let is_ours = found.uid() == 0 || found.uid() == guarded::our_uid();
-    if !found.is_file() || !is_ours || found.mode() & 0o022 != 0 || AUTHORITY_MAX_BYTES < found.len() {
-        return Err(refused(format!("it belongs to user {} with mode {:04o}", found.uid(), found.mode() & 0o7777)));
+    let found = platform::facts(&opened).map_err(|fault| refused(fault.to_string()))?;
+    let is_ours = found.owner == 0 || found.owner == guarded::our_uid();
+    if found.kind != Kind::File || !is_ours || found.mode & 0o022 != 0 || AUTHORITY_MAX_BYTES < found.bytes {
+        return Err(refused(format!("it belongs to user {} with mode {:04o}", found.owner, found.mode)));
     }
     let mut pem = Vec::new();
     io::Read::read_to_end(&mut io::Read::take(opened, AUTHORITY_MAX_BYTES), &mut pem)

@@ -13,7 +13,7 @@ pub mod protocol;
 mod accounts;
 pub mod guarded;
 pub mod hardened;
-mod platform;
+pub mod platform;
 pub mod profile;
 pub mod rules_file;
 pub mod secret_store;

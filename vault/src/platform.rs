@@ -1,45 +1,60 @@
-//! What Linux and other Unix systems do differently, a function each. Must never decide anything.
+//! What systems do differently, under one name each: `unix` is Linux and its relatives, `windows` is Windows. Must never
+//! decide anything.
+//!
+//! No other file of this crate names a system's own calls, but for what only Linux has (`confine`) and its account database
+//! (`accounts`). Each function is told of once, where Unix has it; where Windows has less, its own file says so.
 
-use rustix::time::ClockId;
+#[cfg(any(windows, test))]
+mod access;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub use self::unix::*;
+#[cfg(windows)]
+pub use self::windows::*;
+
 use std::io;
-use std::os::fd::AsFd;
 
-/// The clock that nobody can set and that goes on while the machine sleeps.
-#[cfg(target_os = "linux")]
-pub(crate) const BOOT_CLOCK: ClockId = ClockId::Boottime;
-
-/// The clock that nobody can set and that goes on while the machine sleeps.
-#[cfg(not(target_os = "linux"))]
-pub(crate) const BOOT_CLOCK: ClockId = ClockId::Monotonic;
-
-/// The name of this boot; empty where the system does not tell it as a file.
-pub(crate) fn boot_id() -> String {
-    let read = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    read.map(|text| text.trim().to_owned()).unwrap_or_default()
+/// What is checked about a file or directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// What it is.
+    pub kind: Kind,
+    /// Whose it is.
+    pub owner: u32,
+    /// Who may do what with it, as mode bits.
+    pub mode: u32,
+    /// How many names it has.
+    pub links: u64,
+    /// How long it is, bytes.
+    pub bytes: u64,
 }
 
-/// The user of the process at the other end of a socket, as the kernel recorded it when the connection was made.
-#[cfg(target_os = "linux")]
-pub(crate) fn peer_uid(stream: impl AsFd) -> io::Result<u32> {
-    Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
+/// What lies under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// Anything else.
+    Other,
 }
 
-/// The user of the process at the other end of a socket, as the kernel recorded it when the connection was made.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn peer_uid(stream: impl AsFd) -> io::Result<u32> {
-    let (uid, _group) = nix::unistd::getpeereid(stream)?;
-    Ok(uid.as_raw())
-}
-
-/// Closes this process's memory to other processes of the same user.
-#[cfg(target_os = "linux")]
-pub(crate) fn close_memory() -> io::Result<()> {
-    let closed = rustix::process::DumpableBehavior::NotDumpable;
-    Ok(rustix::process::set_dumpable_behavior(closed)?)
-}
-
-/// There is no such way in safe code; core dumps are off all the same.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn close_memory() -> io::Result<()> {
-    Ok(())
+/// Why a file was not opened.
+#[derive(Debug)]
+pub enum Unopened {
+    /// It is not there.
+    Missing,
+    /// It is a link.
+    Link,
+    /// It is something that nobody answers at.
+    Special,
+    /// The system said no.
+    System(io::Error),
 }

@@ -16,6 +16,7 @@ use crate::notify::{self, Courier};
 use crate::operator::OperatorConversation;
 use crate::outside::Outside;
 use crate::passphrase::{Gatekeeper, PassphraseFault};
+use crate::platform::{self, Signals};
 use crate::profile::{Profile, ProfileFault};
 use crate::rules_file::{self, RulesFault};
 use crate::secrets::{self, SecretFault};
@@ -26,10 +27,7 @@ use crate::socket::{self, SocketFault};
 use crate::vault::Vault;
 use crate::wallet::Wallet;
 use bursar_policy::Rules;
-use rustix::fs::Mode;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::io::{self, Read};
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -108,13 +106,13 @@ pub enum StartFault {
 pub fn run(profile: &Profile, options: Options, outside: impl Into<Outside>) -> Result<Ended, StartFault> {
     secrets::refuse_wallet_variables()?;
     secrets::forbid_core_dumps()?;
-    rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    platform::make_files_private();
     if options.detach {
         detach()?;
     }
     profile.check_vault()?;
     let layers = confine::confine(&Plan::vault(profile).map_err(ProfileFault::from)?);
-    let signals = listen_for_signals()?;
+    let signals = Signals::listen().map_err(|source| StartFault::System { doing: "listen for signals", source })?;
     let running = start(profile, options.idle_exit, Box::new(MachineTime), outside)?;
     tracing::info!("confined: {}", confine::told(&layers));
     let both = profile.hardened().map(Hardened::both).unwrap_or_default();
@@ -409,30 +407,16 @@ fn is_unneeded(vault: &Vault) -> bool {
 }
 
 fn detach() -> Result<(), StartFault> {
-    // Whoever leads a process group already cannot leave its session, and has no need to.
-    if let Err(errno) = rustix::process::setsid() {
-        tracing::debug!(%errno, "the process stays in its session");
-    }
+    platform::leave_session();
     std::env::set_current_dir("/").map_err(|source| StartFault::System { doing: "leave the working directory", source })
 }
 
-/// Turns SIGTERM, SIGINT and SIGHUP into bytes, from before there is anything to end in order.
-fn listen_for_signals() -> Result<UnixStream, StartFault> {
-    let system = |source| StartFault::System { doing: "listen for signals", source };
-    let (told, teller) = UnixStream::pair().map_err(system)?;
-    for signal in [SIGTERM, SIGINT, SIGHUP] {
-        signal_hook::low_level::pipe::register(signal, teller.try_clone().map_err(system)?).map_err(system)?;
-    }
-    Ok(told)
-}
-
 /// The first signal ends the vault in order.
-fn end_on(mut told: UnixStream, vault: &Arc<Vault>) -> Result<(), StartFault> {
+fn end_on(signals: Signals, vault: &Arc<Vault>) -> Result<(), StartFault> {
     let system = |source| StartFault::System { doing: "listen for signals", source };
     let vault = Arc::clone(vault);
     let listening = thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        let mut byte = [0_u8; 1];
-        if told.read_exact(&mut byte).is_ok() {
+        if signals.wait() {
             vault.end(Ended::Signal);
         }
     });

@@ -4,19 +4,16 @@ use crate::accounts::{ACCOUNTS, Accounts};
 use crate::guarded::{self, GuardFault};
 use crate::hardened::{DoorName, Hardened, HardenedFault};
 use crate::ledger::LedgerPlace;
+use crate::platform;
 use crate::socket::{Guests, Keeper};
 use bursar_policy::{Digest, Setting};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
 /// The name of the rules' JSON schema, in the folder of the rules.
 pub const SCHEMA_FILE: &str = "bursar.schema.json";
-
-/// The longest socket path the kernel takes, bytes without the closing zero.
-pub(crate) const SOCKET_PATH_MAX_BYTES: usize = 107;
 
 /// One place with rules, key, ledger and sockets. Where root set up one vault for the machine, the sockets are that vault's,
 /// and all but its own user have only what is theirs in the folder: bodies that were bought.
@@ -100,7 +97,7 @@ impl Profile {
     ///
     /// [`ProfileFault`] when there is no account, the name is malformed, or the program has borrowed rights.
     pub fn locate_default(name: Option<&str>) -> Result<Self, ProfileFault> {
-        let base = account_home()?.join(".bursar");
+        let base = account_home()?.join(platform::PROFILE_FOLDER);
         let setting = Setting::Real;
         let home = match name {
             None => base,
@@ -391,17 +388,14 @@ impl Profile {
         }
         let near = self.home.join("run");
         let longest = near.join("operator.sock");
-        if longest.as_os_str().len() <= SOCKET_PATH_MAX_BYTES {
+        if longest.as_os_str().len() <= platform::SOCKET_PATH_MAX_BYTES {
             return near;
         }
-        let uid = guarded::our_uid();
-        let digest = Digest::of(self.home.as_os_str().as_bytes());
+        let digest = Digest::of(self.home.as_os_str().as_encoded_bytes());
         let short: String = hex::encode(digest.as_bytes()).chars().take(8).collect();
-        let runtime = PathBuf::from(format!("/run/user/{uid}"));
-        match guarded::directory(&runtime) {
-            Ok(()) => runtime.join(format!("bursar-{short}")),
-            Err(_absent) => PathBuf::from(format!("/tmp/bursar-{uid}-{short}")),
-        }
+        let [best, other] = platform::short_folders(&short);
+        let is_there = best.parent().is_some_and(|folder| guarded::directory(folder).is_ok());
+        if is_there { best } else { other }
     }
 
     /// The socket for `serve`.
@@ -435,7 +429,7 @@ pub fn account_home() -> Result<PathBuf, ProfileFault> {
 }
 
 fn own_uid() -> Result<u32, ProfileFault> {
-    let real = rustix::process::getuid().as_raw();
+    let real = platform::real_uid();
     let effective = guarded::our_uid();
     if real != effective {
         return Err(ProfileFault::Borrowed { real, effective });

@@ -1,9 +1,7 @@
 //! Keeps keys out of places that leak. Must never print, store or compare a value it finds, only its name.
 
 use crate::platform;
-use rustix::process::{Resource, Rlimit};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use thiserror::Error;
 
 /// Why the process must not start.
@@ -73,14 +71,12 @@ pub fn wallet_variable(pairs: impl IntoIterator<Item = (OsString, OsString)>) ->
 ///
 /// [`SecretFault::CoreDumps`].
 pub fn forbid_core_dumps() -> Result<(), SecretFault> {
-    rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })
-        .map_err(|_errno| SecretFault::CoreDumps)?;
-    platform::close_memory().map_err(|_fault| SecretFault::CoreDumps)
+    platform::forbid_core_dumps().map_err(|_fault| SecretFault::CoreDumps)
 }
 
 /// 64 hex digits, with or without `0x`, with or without space around.
 fn is_key_form(value: &OsStr) -> bool {
-    let trimmed = value.as_bytes().trim_ascii();
+    let trimmed = value.as_encoded_bytes().trim_ascii();
     let digits = trimmed.strip_prefix(b"0x").or_else(|| trimmed.strip_prefix(b"0X")).unwrap_or(trimmed);
     digits.len() == 64 && digits.iter().all(u8::is_ascii_hexdigit)
 }

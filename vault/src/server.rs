@@ -4,15 +4,14 @@
 //! room of its own. A thread that is done waits a while for the next connection. A bad frame costs its sender the
 //! connection and nobody else anything.
 
+use crate::platform::{self, Listener, Stream};
 use crate::protocol::frame::{self, ASK_MAX_BYTES, FrameFault, REPLY_MAX_BYTES};
 use crate::socket::{self, Guests};
-use rustix::net::RecvFlags;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::Shutdown;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -51,18 +50,12 @@ pub(crate) enum Then {
 
 /// The process at the other end, for a conversation that keeps it waiting.
 #[derive(Debug)]
-pub(crate) struct Peer(Arc<UnixStream>);
+pub(crate) struct Peer(Arc<Stream>);
 
 impl Peer {
     /// Whether it hung up, or the door is closing: whoever waits for it may stop.
     pub(crate) fn is_gone(&self) -> bool {
-        let mut byte = [0_u8; 1];
-        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
-        match rustix::net::recv(&*self.0, &mut byte, flags) {
-            Ok((_, count)) => count == 0,
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
-            Err(_broken) => true,
-        }
+        platform::is_gone(&self.0)
     }
 }
 
@@ -70,7 +63,7 @@ impl Peer {
 #[derive(Debug)]
 pub(crate) struct Door {
     path: PathBuf,
-    listener: Arc<UnixListener>,
+    listener: Arc<Listener>,
     room: Arc<Room>,
     accepting: Option<JoinHandle<()>>,
 }
@@ -89,7 +82,7 @@ struct Room {
 struct People {
     closed: bool,
     next: u64,
-    streams: HashMap<u64, Arc<UnixStream>>,
+    streams: HashMap<u64, Arc<Stream>>,
     /// Who came and has no thread yet.
     waiting: VecDeque<Guest>,
     /// How many threads wait for somebody.
@@ -100,13 +93,13 @@ struct People {
 #[derive(Debug)]
 struct Guest {
     seat: Seat,
-    stream: Arc<UnixStream>,
+    stream: Arc<Stream>,
 }
 
 impl Door {
     /// Opens a door: `greet` makes one conversation for each connection of a process of a guest's.
     pub(crate) fn open<C: Conversation>(
-        listener: UnixListener,
+        listener: Listener,
         path: &Path,
         guests: Guests,
         cap: usize,
@@ -137,9 +130,9 @@ impl Door {
             }
             self.room.called.notify_all();
         }
-        // Wakes the accepting thread, which then sees that the door is closed; needs no name in the file system.
-        if let Err(errno) = rustix::net::shutdown(&*self.listener, rustix::net::Shutdown::Both) {
-            tracing::warn!(%errno, "a socket does not stop listening");
+        // Wakes the accepting thread, which then sees that the door is closed.
+        if let Err(fault) = platform::stop_listening(&self.listener, &self.path) {
+            tracing::warn!(%fault, "a socket does not stop listening");
         }
         if let Err(fault) = std::fs::remove_file(&self.path) {
             tracing::debug!(%fault, "the socket's file is gone already");
@@ -225,14 +218,14 @@ enum Entry {
 }
 
 fn accept<C: Conversation>(
-    listener: &UnixListener,
+    listener: &Listener,
     guests: &Guests,
     room: &Arc<Room>,
     greet: &Arc<impl Fn(Peer) -> C + Send + Sync + 'static>,
 ) {
     loop {
-        let stream = match listener.accept() {
-            Ok((stream, _)) => Arc::new(stream),
+        let stream = match platform::accept(listener) {
+            Ok(stream) => Arc::new(stream),
             Err(fault) => {
                 let people = room.lock();
                 if people.closed {
@@ -269,7 +262,7 @@ fn accept<C: Conversation>(
     }
 }
 
-fn enter(room: &Arc<Room>, stream: &Arc<UnixStream>) -> Entry {
+fn enter(room: &Arc<Room>, stream: &Arc<Stream>) -> Entry {
     let mut people = room.lock();
     if people.closed {
         return Entry::Closed;
@@ -297,7 +290,7 @@ fn start<C: Conversation>(
     })
 }
 
-fn converse<C: Conversation>(stream: &UnixStream, mut conversation: C) {
+fn converse<C: Conversation>(stream: &Stream, mut conversation: C) {
     let mut idle = Some(FIRST_FRAME);
     loop {
         let read = frame::read(stream, ASK_MAX_BYTES, idle);
@@ -322,7 +315,7 @@ fn converse<C: Conversation>(stream: &UnixStream, mut conversation: C) {
     }
 }
 
-fn say_fault<C: Conversation>(stream: &UnixStream, code: &str, message: String) {
+fn say_fault<C: Conversation>(stream: &Stream, code: &str, message: String) {
     // Whoever broke the frame may be gone already; there is nobody else to tell.
     drop(frame::write(stream, &C::fault(code, message), REPLY_MAX_BYTES));
 }
@@ -330,6 +323,7 @@ fn say_fault<C: Conversation>(stream: &UnixStream, code: &str, message: String) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::net::{UnixListener, UnixStream};
     use std::thread::ThreadId;
 
     /// Tells which thread it is on.

@@ -5,15 +5,11 @@
 //! in which somebody else could connect. The machine's vault has an access list on each socket that names its guests.
 //! Owner and mode are verified after the bind, and the peer's uid on every connection.
 
-use crate::guarded::{self, Facts, GuardFault, Kind};
-use crate::platform;
-use rustix::fs::XattrFlags;
+use crate::guarded::{self, GuardFault};
+use crate::platform::{self, AsEnd, Facts, Kind, Listener, Stream};
 use std::collections::BTreeSet;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -113,7 +109,7 @@ pub const fn may_speak(theirs: u32, ours: u32) -> Result<(), SocketFault> {
 /// # Errors
 ///
 /// [`SocketFault::System`] when the kernel does not say.
-pub fn peer_of(stream: impl AsFd) -> Result<u32, SocketFault> {
+pub fn peer_of(stream: impl AsEnd) -> Result<u32, SocketFault> {
     platform::peer_uid(stream).map_err(|source| SocketFault::System {
         doing: "ask who is at the other end of",
         path: PathBuf::from("socket"),
@@ -127,7 +123,7 @@ pub fn peer_of(stream: impl AsFd) -> Result<u32, SocketFault> {
 /// # Errors
 ///
 /// [`SocketFault`]; anything that is not a socket of ours is left where it is.
-pub fn bind(path: &Path, guests: &Guests) -> Result<UnixListener, SocketFault> {
+pub fn bind(path: &Path, guests: &Guests) -> Result<Listener, SocketFault> {
     let system = |doing, source| SocketFault::System { doing, path: path.to_owned(), source };
     if let Some(directory) = path.parent() {
         match guests {
@@ -135,52 +131,23 @@ pub fn bind(path: &Path, guests: &Guests) -> Result<UnixListener, SocketFault> {
             Guests::Listed(_) => guarded::passage(directory, guarded::our_uid())?,
         }
     }
-    match fs::symlink_metadata(path) {
-        Ok(meta) if is_our_socket(&meta) => fs::remove_file(path).map_err(|fault| system("replace", fault))?,
+    match platform::facts_at(path) {
+        Ok(facts) if is_our_socket(path, facts) => fs::remove_file(path).map_err(|fault| system("replace", fault))?,
         Ok(_) => return Err(SocketFault::Occupied { path: path.to_owned() }),
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => {}
         Err(fault) => return Err(system("examine", fault)),
     }
-    let listener = UnixListener::bind(path).map_err(|fault| system("bind", fault))?;
-    fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(|fault| system("close to others", fault))?;
-    let wanted = match guests {
-        Guests::Ourselves => 0o600,
-        Guests::Listed(uids) => {
-            rustix::fs::lsetxattr(path, ACCESS_LIST, &access_list(uids), XattrFlags::empty())
-                .map_err(|errno| system("name the users of", errno.into()))?;
-            0o660
-        }
+    let listener = platform::listen(path).map_err(|fault| system("bind", fault))?;
+    let (listed, doing) = match guests {
+        Guests::Ourselves => (None, "close to others"),
+        Guests::Listed(uids) => (Some(uids), "name the users of"),
     };
-    let meta = fs::symlink_metadata(path).map_err(|fault| system("examine", fault))?;
-    if !is_our_socket(&meta) || Facts::from(&meta).mode != wanted {
+    let wanted = platform::admit_to_socket(path, listed).map_err(|fault| system(doing, fault))?;
+    let facts = platform::facts_at(path).map_err(|fault| system("examine", fault))?;
+    if !is_our_socket(path, facts) || facts.mode != wanted {
         return Err(SocketFault::Occupied { path: path.to_owned() });
     }
     Ok(listener)
-}
-
-/// Where the kernel keeps who may do what with a file, beside its mode.
-const ACCESS_LIST: &str = "system.posix_acl_access";
-
-/// An access list by which `uids` may connect, our own user too, and nobody else: the form is Linux's
-/// `include/uapi/linux/posix_acl_xattr.h`, version 2, little-endian, entries sorted by kind and user.
-fn access_list(uids: &BTreeSet<u32>) -> Vec<u8> {
-    const VERSION: u32 = 2;
-    const NO_ID: u32 = u32::MAX;
-    const READ_WRITE: u16 = 6;
-    let (owner, user, group, mask, other) = (0x01_u16, 0x02, 0x04, 0x10, 0x20);
-    let named = uids.iter().map(|uid| (user, READ_WRITE, *uid));
-    let entries = [(owner, READ_WRITE, NO_ID)].into_iter().chain(named).chain([
-        (group, 0, NO_ID),
-        (mask, READ_WRITE, NO_ID),
-        (other, 0, NO_ID),
-    ]);
-    let mut bytes = VERSION.to_le_bytes().to_vec();
-    for (kind, rights, id) in entries {
-        bytes.extend(kind.to_le_bytes());
-        bytes.extend(rights.to_le_bytes());
-        bytes.extend(id.to_le_bytes());
-    }
-    bytes
 }
 
 /// Checks the directory of a socket before anything in it is believed.
@@ -201,25 +168,28 @@ pub fn check_folder(path: &Path, keeper: Keeper) -> Result<(), GuardFault> {
 /// # Errors
 ///
 /// [`SocketFault`]; [`SocketFault::System`] with `NotFound` or `ConnectionRefused` means that no vault lives there.
-pub fn connect(path: &Path, keeper: Keeper) -> Result<UnixStream, SocketFault> {
+pub fn connect(path: &Path, keeper: Keeper) -> Result<Stream, SocketFault> {
     let system = |source| SocketFault::System { doing: "connect to", path: path.to_owned(), source };
     match check_folder(path, keeper) {
         Err(GuardFault::Missing { .. }) => return Err(system(io::ErrorKind::NotFound.into())),
         checked => checked?,
     }
-    let stream = UnixStream::connect(path).map_err(system)?;
+    let stream = platform::connect(path).map_err(system)?;
     may_speak(peer_of(&stream)?, keeper.uid())?;
     Ok(stream)
 }
 
-fn is_our_socket(meta: &fs::Metadata) -> bool {
-    let facts = Facts::from(meta);
-    facts.kind == Kind::Other && meta.file_type().is_socket() && facts.owner == guarded::our_uid()
+fn is_our_socket(path: &Path, facts: Facts) -> bool {
+    let is_socket = platform::is_socket(path).unwrap_or_default();
+    facts.kind == Kind::Other && is_socket && facts.owner == guarded::our_uid()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::{ACCESS_LIST, access_list};
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn only_the_same_user_is_spoken_to() {

@@ -14,6 +14,7 @@ pub(super) struct Client {
     pub(super) name: &'static str,
     linux: Files,
     macos: Files,
+    windows: Files,
     pub(super) format: Format,
     /// The key of its servers.
     pub(super) servers: &'static str,
@@ -89,12 +90,19 @@ pub(super) enum Fixed {
 pub(super) enum System {
     Linux,
     Macos,
+    Windows,
 }
 
 impl System {
-    /// The one that this program was made for; anything that is not macOS keeps its files as Linux does.
+    /// The one that this program was made for; other kinds of Unix keep their files as Linux does.
     pub(super) const fn here() -> Self {
-        if cfg!(target_os = "macos") { Self::Macos } else { Self::Linux }
+        if cfg!(windows) {
+            Self::Windows
+        } else if cfg!(target_os = "macos") {
+            Self::Macos
+        } else {
+            Self::Linux
+        }
     }
 }
 
@@ -103,6 +111,7 @@ impl Client {
         match system {
             System::Linux => &self.linux,
             System::Macos => &self.macos,
+            System::Windows => &self.windows,
         }
     }
 
@@ -127,13 +136,25 @@ const fn at(files: &'static [&'static str], traces: &'static [&'static str]) -> 
 const fn by_name(
     id: &'static str,
     name: &'static str,
-    places: [Files; 2],
+    places: [Files; 3],
     format: Format,
     servers: &'static str,
     shape: &'static [Part],
 ) -> Client {
-    let [linux, macos] = places;
-    Client { id, name, linux, macos, format, servers, keeping: Keeping::ByName, shape, preamble: "", own_command: None }
+    let [linux, macos, windows] = places;
+    Client {
+        id,
+        name,
+        linux,
+        macos,
+        windows,
+        format,
+        servers,
+        keeping: Keeping::ByName,
+        shape,
+        preamble: "",
+        own_command: None,
+    }
 }
 
 /// Every client, in the order in which they are shown.
@@ -151,6 +172,8 @@ pub(super) static CLIENTS: &[Client] = &[
                 &["Library/Application Support/Claude"],
             )
             .with_plugins(Plugins::Folders("Library/Application Support/Claude/Claude Extensions")),
+            at(&["AppData/Roaming/Claude/claude_desktop_config.json"], &["AppData/Roaming/Claude"])
+                .with_plugins(Plugins::Folders("AppData/Roaming/Claude/Claude Extensions")),
         ],
         Format::Json,
         "mcpServers",
@@ -164,6 +187,7 @@ pub(super) static CLIENTS: &[Client] = &[
             [
                 at(&[".claude.json"], &[".claude"]).with_plugins(CLAUDE_PLUGINS),
                 at(&[".claude.json"], &[".claude"]).with_plugins(CLAUDE_PLUGINS),
+                at(&[".claude.json"], &[".claude"]).with_plugins(CLAUDE_PLUGINS),
             ],
             Format::Json,
             "mcpServers",
@@ -173,7 +197,11 @@ pub(super) static CLIENTS: &[Client] = &[
     by_name(
         "cursor",
         "Cursor",
-        [at(&[".cursor/mcp.json"], &[".cursor"]), at(&[".cursor/mcp.json"], &[".cursor"])],
+        [
+            at(&[".cursor/mcp.json"], &[".cursor"]),
+            at(&[".cursor/mcp.json"], &[".cursor"]),
+            at(&[".cursor/mcp.json"], &[".cursor"]),
+        ],
         Format::Json,
         "mcpServers",
         PLAIN,
@@ -202,6 +230,14 @@ pub(super) static CLIENTS: &[Client] = &[
                     "Library/Application Support/VSCodium/User",
                 ],
             ),
+            at(
+                &[
+                    "AppData/Roaming/Code/User/mcp.json",
+                    "AppData/Roaming/Code - Insiders/User/mcp.json",
+                    "AppData/Roaming/VSCodium/User/mcp.json",
+                ],
+                &["AppData/Roaming/Code/User", "AppData/Roaming/Code - Insiders/User", "AppData/Roaming/VSCodium/User"],
+            ),
         ],
         Format::Json,
         "servers",
@@ -213,6 +249,7 @@ pub(super) static CLIENTS: &[Client] = &[
         [
             at(&[".codeium/windsurf/mcp_config.json"], &[".codeium/windsurf"]),
             at(&[".codeium/windsurf/mcp_config.json"], &[".codeium/windsurf"]),
+            at(&[".codeium/windsurf/mcp_config.json"], &[".codeium/windsurf"]),
         ],
         Format::Json,
         "mcpServers",
@@ -221,7 +258,11 @@ pub(super) static CLIENTS: &[Client] = &[
     by_name(
         "zed",
         "Zed",
-        [at(&[".config/zed/settings.json"], &[".config/zed"]), at(&[".config/zed/settings.json"], &[".config/zed"])],
+        [
+            at(&[".config/zed/settings.json"], &[".config/zed"]),
+            at(&[".config/zed/settings.json"], &[".config/zed"]),
+            at(&["AppData/Roaming/Zed/settings.json"], &["AppData/Roaming/Zed"]),
+        ],
         Format::Json,
         "context_servers",
         &[Part::Fixed("source", Fixed::Text("custom")), Part::Program("command"), Part::Arguments("args")],
@@ -244,6 +285,13 @@ pub(super) static CLIENTS: &[Client] = &[
                 ],
                 &["Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev", ".cline/data"],
             ),
+            at(
+                &[
+                    "AppData/Roaming/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+                    ".cline/data/settings/cline_mcp_settings.json",
+                ],
+                &["AppData/Roaming/Code/User/globalStorage/saoudrizwan.claude-dev", ".cline/data"],
+            ),
         ],
         Format::Json,
         "mcpServers",
@@ -252,7 +300,11 @@ pub(super) static CLIENTS: &[Client] = &[
     by_name(
         "codex",
         "Codex CLI",
-        [at(&[".codex/config.toml"], &[".codex"]), at(&[".codex/config.toml"], &[".codex"])],
+        [
+            at(&[".codex/config.toml"], &[".codex"]),
+            at(&[".codex/config.toml"], &[".codex"]),
+            at(&[".codex/config.toml"], &[".codex"]),
+        ],
         Format::Toml,
         "mcp_servers",
         PLAIN,
@@ -261,6 +313,7 @@ pub(super) static CLIENTS: &[Client] = &[
         "gemini",
         "Gemini CLI",
         [
+            at(&[".gemini/settings.json"], &[".gemini"]).with_plugins(GEMINI_PLUGINS),
             at(&[".gemini/settings.json"], &[".gemini"]).with_plugins(GEMINI_PLUGINS),
             at(&[".gemini/settings.json"], &[".gemini"]).with_plugins(GEMINI_PLUGINS),
         ],
@@ -274,6 +327,7 @@ pub(super) static CLIENTS: &[Client] = &[
         [
             at(&[".config/goose/config.yaml"], &[".config/goose"]),
             at(&[".config/goose/config.yaml"], &[".config/goose"]),
+            at(&["AppData/Roaming/Block/goose/config/config.yaml"], &["AppData/Roaming/Block/goose"]),
         ],
         Format::Yaml,
         "extensions",
@@ -294,6 +348,8 @@ pub(super) static CLIENTS: &[Client] = &[
                 .with_plugins(Plugins::Members(None, "plugin")),
             at(&[".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"], &[".config/opencode"])
                 .with_plugins(Plugins::Members(None, "plugin")),
+            at(&[".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"], &[".config/opencode"])
+                .with_plugins(Plugins::Members(None, "plugin")),
         ],
         Format::Json,
         "mcp",
@@ -309,6 +365,12 @@ pub(super) static CLIENTS: &[Client] = &[
             plugins: None,
         },
         macos: Files {
+            files: &[".continue/config.yaml"],
+            traces: &[".continue"],
+            eclipsed: Some(".continue/config.json"),
+            plugins: None,
+        },
+        windows: Files {
             files: &[".continue/config.yaml"],
             traces: &[".continue"],
             eclipsed: Some(".continue/config.json"),
@@ -335,7 +397,7 @@ mod tests {
         for client in CLIENTS {
             assert!(ids.insert(client.id), "{} is there twice", client.id);
             assert_eq!(Client::named(client.id).unwrap().name, client.name);
-            for system in [System::Linux, System::Macos] {
+            for system in [System::Linux, System::Macos, System::Windows] {
                 let places = client.places(system);
                 assert!(!places.files.is_empty() && !places.traces.is_empty(), "{}", client.id);
                 for path in places.files.iter().chain(places.traces) {

@@ -3,13 +3,12 @@
 //! It is the client's file and the user's, so nothing about it is judged that bursar judges of its own: a link is followed
 //! to where it leads and stays a link, the mode stays, and the file as it was is kept beside it.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bursar_vault::guarded;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use bursar_vault::platform::{self, Kind};
 
 use super::client::{Client, System};
 
@@ -176,16 +175,14 @@ impl Config {
         match &self.text {
             None => {
                 if let Some(folder) = self.real.parent() {
-                    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-                    made.map_err(|fault| system("make", folder, fault))?;
+                    platform::make_directories(folder).map_err(|fault| system("make", folder, fault))?;
                 }
                 let beside = self.beside(text.as_bytes())?;
-                let moved = renameat_with(CWD, &beside, CWD, &self.real, RenameFlags::NOREPLACE);
-                moved.map_err(|errno| {
+                platform::rename_to_new(&beside, &self.real).map_err(|fault| {
                     discard(&beside);
-                    match errno {
-                        rustix::io::Errno::EXIST => FileFault::Changed { path: self.path.clone() },
-                        other => system("make", &self.real, other.into()),
+                    match fault.kind() {
+                        io::ErrorKind::AlreadyExists => FileFault::Changed { path: self.path.clone() },
+                        _ => system("make", &self.real, fault),
                     }
                 })?;
                 self.settled()?;
@@ -248,23 +245,23 @@ impl Config {
 
     fn settled(&self) -> Result<(), FileFault> {
         let Some(folder) = self.real.parent() else { return Ok(()) };
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|fault| system("sync", folder, fault))
+        platform::sync_directory(folder).map_err(|fault| system("sync", folder, fault))
     }
 }
 
 /// The text and the mode bits of a plain file of ours.
 fn contents(path: &Path) -> Result<(String, u32), FileFault> {
     let file = File::open(path).map_err(|fault| system("open", path, fault))?;
-    let found = file.metadata().map_err(|fault| system("examine", path, fault))?;
+    let found = platform::facts(&file).map_err(|fault| system("examine", path, fault))?;
     let path = || path.to_owned();
-    if !found.is_file() {
+    if found.kind != Kind::File {
         return Err(FileFault::NotFile { path: path() });
     }
-    if found.uid() != guarded::our_uid() {
-        return Err(FileFault::Foreign { path: path(), owner: found.uid() });
+    if found.owner != guarded::our_uid() {
+        return Err(FileFault::Foreign { path: path(), owner: found.owner });
     }
-    if found.nlink() != 1 {
-        return Err(FileFault::Linked { path: path(), names: found.nlink() });
+    if found.links != 1 {
+        return Err(FileFault::Linked { path: path(), names: found.links });
     }
     let mut bytes = Vec::new();
     file.take(BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes).map_err(|fault| system("read", &path(), fault))?;
@@ -272,14 +269,14 @@ fn contents(path: &Path) -> Result<(String, u32), FileFault> {
         return Err(FileFault::TooLarge { path: path() });
     }
     let text = String::from_utf8(bytes).map_err(|_fault| FileFault::NotText { path: path() })?;
-    Ok((text, found.mode() & 0o7777))
+    Ok((text, found.mode))
 }
 
 /// Makes a new file with these bytes and this mode, on the disk when this returns.
 fn finished(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file = platform::private_file().write(true).create_new(true).open(path)?;
     file.write_all(bytes)?;
-    file.set_permissions(Permissions::from_mode(mode))?;
+    platform::set_mode(&file, mode)?;
     file.sync_all()
 }
 

@@ -1,19 +1,17 @@
 //! A terminal's screen for as long as it is watched: drawn in place, given back as it was. It must never write anywhere but
 //! to standard output, nor leave the terminal changed.
 
-use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::exit::Stop;
 use crate::cli::feed::Heard;
 use crate::cli::status::Part;
 use crate::cli::{table, terminal};
+use crate::platform::{Before, MENDS_A_TERMINAL, Resized, Stop as Asked, Terminal, Without};
 
 /// Another page of the terminal, without a cursor, on which long lines are cut (DEC private modes 1049, 25 and 7).
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l";
@@ -26,8 +24,8 @@ const COLUMNS: u16 = 80;
 /// The screen. Dropping it brings back what was there.
 #[derive(Debug)]
 pub(super) struct Screen {
-    tty: File,
-    before: Termios,
+    tty: Terminal,
+    before: Before,
 }
 
 impl Screen {
@@ -38,14 +36,12 @@ impl Screen {
     /// A [`Stop`] where there is no terminal, or it cannot be set.
     pub(super) fn enter(to: &Sender<Heard>) -> Result<Self, Stop> {
         let tty = terminal::terminal()?;
-        let before = tcgetattr(&tty).map_err(std::io::Error::from)?;
+        let before = tty.settings()?;
         listen_for_signals(to.clone())?;
-        let mut raw = before.clone();
-        raw.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG);
         let (mut keys, to) = (tty.try_clone()?, to.clone());
         // From here on the drop brings the terminal back, whatever fails.
         let screen = Self { tty, before };
-        tcsetattr(&screen.tty, OptionalActions::Flush, &raw).map_err(std::io::Error::from)?;
+        screen.tty.set_without(&screen.before, Without::EchoLinesAndSignals)?;
         write(ENTER)?;
         let listen = move || {
             let mut key = [0_u8];
@@ -67,8 +63,8 @@ impl Screen {
     ///
     /// A [`Stop`] when standard output is closed.
     pub(super) fn draw(&mut self, parts: &[Part]) -> Result<(), Stop> {
-        let size = tcgetwinsize(&self.tty).ok().filter(|size| size.ws_row != 0 && size.ws_col != 0);
-        let (rows, columns) = size.map_or((ROWS, COLUMNS), |size| (size.ws_row, size.ws_col));
+        let size = self.tty.size().filter(|(rows, columns)| *rows != 0 && *columns != 0);
+        let (rows, columns) = size.unwrap_or((ROWS, COLUMNS));
         write(&frame(parts, usize::from(rows), usize::from(columns), table::colours()))
     }
 }
@@ -77,8 +73,8 @@ impl Drop for Screen {
     fn drop(&mut self) {
         // A terminal that is gone needs nothing back.
         drop(write(LEAVE));
-        if let Err(fault) = tcsetattr(&self.tty, OptionalActions::Flush, &self.before) {
-            tracing::warn!(%fault, "the terminal stays as it is; `stty sane` brings it back");
+        if let Err(fault) = self.tty.set_back(&self.before) {
+            tracing::warn!(%fault, "the terminal stays as it is; {MENDS_A_TERMINAL}");
         }
     }
 }
@@ -140,17 +136,14 @@ fn cut(text: &str, left: &mut usize) -> String {
 fn listen_for_signals(to: Sender<Heard>) -> Result<(), Stop> {
     let runtime: Runtime = Builder::new_current_thread().enable_all().build()?;
     let inside = runtime.enter();
-    let (mut ended, mut hung_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
-    let (mut interrupted, mut resized) = (signal(SignalKind::interrupt())?, signal(SignalKind::window_change())?);
+    let (mut ended, mut resized) = (Asked::listen()?, Resized::listen()?);
     drop(inside);
     let listen = move || {
         runtime.block_on(async {
             loop {
                 let heard = tokio::select! {
-                    _ = ended.recv() => Heard::Leave,
-                    _ = hung_up.recv() => Heard::Leave,
-                    _ = interrupted.recv() => Heard::Leave,
-                    _ = resized.recv() => Heard::Resized,
+                    () = ended.asked() => Heard::Leave,
+                    () = resized.happened() => Heard::Resized,
                 };
                 if to.send(heard).is_err() {
                     return;

@@ -2,11 +2,12 @@
 //!
 //! It must never remove a folder it did not make.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use bursar_vault::platform::make_private_directory;
 
 use super::{StageFault, system};
 
@@ -45,9 +46,7 @@ impl Folder {
     }
 
     fn made(path: PathBuf, fate: Fate) -> Result<Self, StageFault> {
-        DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
+        make_private_directory(&path)
             .map_err(|fault| system(&format!("make the new folder `{}`", path.display()), fault))?;
         Ok(Self { path, fate })
     }
@@ -85,7 +84,7 @@ impl Drop for Folder {
 /// Sixteen bytes from the system's random source.
 pub(crate) fn random_bytes() -> io::Result<[u8; 16]> {
     let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    getrandom::fill(&mut bytes).map_err(|fault| io::Error::other(fault.to_string()))?;
     Ok(bytes)
 }
 

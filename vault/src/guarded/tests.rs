@@ -78,7 +78,7 @@ fn links_pipes_directories_and_open_modes_are_refused_on_the_open_file() {
     assert!(matches!(read(&link, 10), Err(GuardFault::Link { .. })));
 
     let pipe = folder.path().join("pipe");
-    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR, 0).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
     assert!(matches!(read(&pipe, 10), Err(GuardFault::NotFile { .. })));
     assert!(matches!(read(folder.path(), 10), Err(GuardFault::NotFile { .. })));
 

@@ -4,6 +4,7 @@ use super::*;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+const PLACE: &str = "/etc/bursar/vault.toml";
 const WHOLE: &str = "vault = 990\nagents = [1000, 1001]\noperators = [1002]\nsockets = \"/run/bursar\"\n";
 
 fn of(text: &str) -> Result<Hardened, String> {

@@ -6,7 +6,6 @@
 //! the whole folder does, is not noticed; against that only a chain helps, or a head of the log kept elsewhere.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use bursar_policy::digest::Digest;
@@ -15,6 +14,7 @@ use super::events::{self, Head};
 use super::fault::LedgerFault;
 use super::open;
 use super::store::Store;
+use crate::platform;
 
 /// The length of a mark: ledger id, place in the log, hash, each with one byte after it.
 const BYTES: usize = 32 + 1 + 20 + 1 + 64 + 1;
@@ -69,7 +69,7 @@ impl Mark {
     fn write(&mut self, head: &Head) {
         let text = format!("{} {:020} {}\n", self.ledger_id, head.seq, head.hash);
         let Some(file) = &self.file else { return };
-        match file.write_all_at(text.as_bytes(), 0) {
+        match platform::write_at(file, text.as_bytes(), 0) {
             Ok(()) => self.at = head.seq,
             Err(fault) => tracing::warn!(path = %self.path.display(), %fault, "the mark could not be written"),
         }
@@ -127,7 +127,7 @@ pub(super) fn against(
 /// What the file says; `None` when it says nothing that is a mark.
 fn read(file: &File) -> Option<(String, Head)> {
     let mut bytes = [0; BYTES];
-    file.read_exact_at(&mut bytes, 0).ok()?;
+    platform::read_at(file, &mut bytes, 0).ok()?;
     let mut words = core::str::from_utf8(&bytes).ok()?.strip_suffix('\n')?.split(' ');
     let (id, seq, hash) = (words.next()?, words.next()?, words.next()?);
     let head = Head { seq: seq.parse().ok()?, hash: Digest::parse(hash).ok()? };

@@ -1,15 +1,11 @@
 //! Finding, checking and locking the ledger's file. Must never make a ledger where one was expected.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bursar_policy::rules::Setting;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
-use rustix::process::geteuid;
 
 use super::audit::living::FEW_EVENTS;
 use super::events::{self, Event, EventKind};
@@ -19,6 +15,8 @@ use super::postgres::{self, Purpose, ServerClock, ServerPlace, ServerTime};
 use super::store::{Store, bound};
 use super::{meta, schema, upgrade};
 use crate::clock::{ClockMemory, TimeSource};
+use crate::guarded;
+use crate::platform::{self, Kind};
 
 /// Where a ledger is kept and what it is for.
 #[derive(Clone, Debug)]
@@ -54,7 +52,7 @@ pub struct Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // Closing alone would leave it locked for as long as a child that is just being started has a copy of it.
-        if let Err(fault) = flock(&self.file, FlockOperation::Unlock) {
+        if let Err(fault) = self.file.unlock() {
             tracing::warn!(%fault, "the ledger's lock was not given back");
         }
     }
@@ -117,17 +115,16 @@ pub(super) fn scratch(file: &Path) -> Result<PathBuf, LedgerFault> {
 }
 
 fn in_folder(folder: &Path) -> Result<PathBuf, LedgerFault> {
-    DirBuilder::new().mode(0o700).create(folder).map_err(|fault| unreachable_file(folder, &fault))?;
+    platform::make_private_directory(folder).map_err(|fault| unreachable_file(folder, &fault))?;
     let draft = folder.join("ledger");
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
+    let made = platform::private_file().write(true).create_new(true).open(&draft);
     made.map(|_file| draft).map_err(|fault| unreachable_file(folder, &fault))
 }
 
 /// Gives a whole file its name, durably; whatever has the name already keeps it.
 pub(super) fn put_in(draft: &Path, file: &Path) -> Result<(), LedgerFault> {
-    renameat_with(CWD, draft, CWD, file, RenameFlags::NOREPLACE)
-        .map_err(|fault| unreachable_file(file, &std::io::Error::from(fault)))?;
-    file.parent().map_or(Ok(()), sync)
+    platform::rename_to_new(draft, file).map_err(|fault| unreachable_file(file, &fault))?;
+    file.parent().map_or(Ok(()), sync_folder)
 }
 
 /// Gives the ledger `file` and its side files another name, durably; `None` where there are none. Side files go too where
@@ -146,7 +143,7 @@ pub(super) fn put_away(file: &Path) -> Result<Option<PathBuf>, LedgerFault> {
             Err(fault) => return Err(unreachable_file(&file, &fault)),
         }
     }
-    file.parent().map_or(Ok(()), sync)?;
+    file.parent().map_or(Ok(()), sync_folder)?;
     Ok(moved.then_some(kept))
 }
 
@@ -178,9 +175,7 @@ pub(super) fn open_draft(draft: &Path, place: &LedgerPlace) -> Result<Store, Led
 
 /// Opens a file beside the ledger for reading and writing: as it is, or a new one for its owner alone. No link is followed.
 pub(super) fn kept(path: &Path) -> std::io::Result<File> {
-    let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
-    let mut how = OpenOptions::new();
-    how.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(no_follow).open(path)
+    platform::private_file_no_link().read(true).write(true).create(true).truncate(false).open(path)
 }
 
 impl Lock {
@@ -194,10 +189,10 @@ impl Lock {
 pub(super) fn lock(path: &Path) -> Result<Lock, LedgerFault> {
     let path = canonical(path)?;
     let file = kept(&path).map_err(|fault| unreachable_file(&path, &fault))?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+    match file.try_lock() {
         Ok(()) => Ok(Lock { file }),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(LedgerFault::InUse { path }),
-        Err(fault) => Err(unreachable_file(&path, &std::io::Error::from(fault))),
+        Err(TryLockError::WouldBlock) => Err(LedgerFault::InUse { path }),
+        Err(TryLockError::Error(fault)) => Err(unreachable_file(&path, &fault)),
     }
 }
 
@@ -310,7 +305,7 @@ pub(super) fn open_to_glance(place: &LedgerPlace) -> Result<Store, LedgerFault> 
 /// The file as a URI (sqlite.org/uri.html) that says it does not change. Every byte that means something there is escaped.
 fn as_it_lies(file: &Path) -> String {
     let mut uri = "file:".to_owned();
-    for byte in file.as_os_str().as_bytes() {
+    for byte in file.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => uri.push(char::from(*byte)),
             other => uri.push_str(&format!("%{other:02x}")),
@@ -342,15 +337,14 @@ pub(super) fn connect(file: &Path) -> Result<Connection, LedgerFault> {
 }
 
 fn check_file(file: &Path) -> Result<(), LedgerFault> {
-    let Ok(found) = fs::symlink_metadata(file) else {
+    let Ok(found) = platform::facts_at(file) else {
         return Err(LedgerFault::Missing { path: file.to_owned() });
     };
-    if !found.is_file() || found.nlink() != 1 {
+    if found.kind != Kind::File || found.links != 1 {
         return Err(LedgerFault::NotAFile { path: file.to_owned() });
     }
-    let mode = found.mode() & 0o7777;
-    if mode != 0o600 || found.uid() != geteuid().as_raw() {
-        return Err(LedgerFault::Loose { path: file.to_owned(), mode });
+    if found.mode != platform::PRIVATE_FILE || found.owner != guarded::our_uid() {
+        return Err(LedgerFault::Loose { path: file.to_owned(), mode: found.mode });
     }
     // The content is read through SQLite alone: a second way into the file would undo its locks when it is closed.
     Ok(())
@@ -430,7 +424,11 @@ fn clear(folder: &Path) -> Result<(), LedgerFault> {
 }
 
 pub(super) fn sync(path: &Path) -> Result<(), LedgerFault> {
-    File::open(path).and_then(|file| file.sync_all()).map_err(|fault| unreachable_file(path, &fault))
+    platform::sync_file(path).map_err(|fault| unreachable_file(path, &fault))
+}
+
+fn sync_folder(path: &Path) -> Result<(), LedgerFault> {
+    platform::sync_directory(path).map_err(|fault| unreachable_file(path, &fault))
 }
 
 fn unreachable_file(path: &Path, fault: &std::io::Error) -> LedgerFault {

@@ -39,7 +39,7 @@ fn a_long_path_finds_a_short_socket_directory_of_its_own() {
     assert_eq!(near.agent_sock(), PathBuf::from("/srv/play/run/agent.sock"));
     let deep = |last: &str| Profile::locate_sandbox(&Path::new("/srv").join("x".repeat(120)).join(last)).unwrap();
     let (one, two) = (deep("a"), deep("b"));
-    assert!(one.operator_sock().as_os_str().len() <= SOCKET_PATH_MAX_BYTES);
+    assert!(one.operator_sock().as_os_str().len() <= platform::SOCKET_PATH_MAX_BYTES);
     assert_ne!(one.run_dir(), two.run_dir());
     assert_eq!(one.run_dir(), deep("a").run_dir());
 }

@@ -3,10 +3,10 @@
 //! A frame that is empty, too long, never completes or is not one well-formed message is answered with a single
 //! fault, after which the vault closes the connection and goes on serving the others.
 
+use crate::platform::Stream;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -128,7 +128,7 @@ pub fn decode<T: DeserializeOwned>(content: &[u8]) -> Result<T, FrameFault> {
 /// # Errors
 ///
 /// Every [`FrameFault`] except `Unreadable`.
-pub fn read(stream: &UnixStream, cap: u32, idle: Option<Duration>) -> Result<Option<Zeroizing<Vec<u8>>>, FrameFault> {
+pub fn read(stream: &Stream, cap: u32, idle: Option<Duration>) -> Result<Option<Zeroizing<Vec<u8>>>, FrameFault> {
     read_within(stream, cap, idle, FRAME_DEADLINE)
 }
 
@@ -138,7 +138,7 @@ pub fn read(stream: &UnixStream, cap: u32, idle: Option<Duration>) -> Result<Opt
 ///
 /// As [`read`].
 pub fn read_within(
-    mut stream: &UnixStream,
+    mut stream: &Stream,
     cap: u32,
     idle: Option<Duration>,
     deadline: Duration,
@@ -168,14 +168,14 @@ pub fn read_within(
 /// # Errors
 ///
 /// As [`encode`], and [`FrameFault::Socket`].
-pub fn write<T: Serialize>(mut stream: &UnixStream, message: &T, cap: u32) -> Result<(), FrameFault> {
+pub fn write<T: Serialize>(mut stream: &Stream, message: &T, cap: u32) -> Result<(), FrameFault> {
     let frame = encode(message, cap)?;
     stream.set_write_timeout(Some(FRAME_DEADLINE)).map_err(FrameFault::Socket)?;
     stream.write_all(&frame).map_err(|fault| late_or_socket(fault, FRAME_DEADLINE))
 }
 
 fn fill(
-    mut stream: &UnixStream,
+    mut stream: &Stream,
     mut rest: &mut [u8],
     until: Option<Instant>,
     deadline: Duration,

@@ -296,7 +296,7 @@ impl From<Fault> for LedgerFault {
         let Fault::Said { state, .. } = &fault else {
             return match fault {
                 Fault::Lost { .. } => Self::Unreachable { detail },
-                Fault::Authority => Self::Server { detail },
+                Fault::Authority | Fault::NoSocket => Self::Server { detail },
                 Fault::Kind { .. } | Fault::Said { .. } => Self::Unreadable { what: "row" },
             };
         };

@@ -5,15 +5,13 @@
 //! that stores a signature, which needs no such wait: its money is counted on the disk already. SQLite itself still
 //! waits for the journal before it moves pages from there into the database (sqlite.org/wal.html, "Checkpointing").
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::OFlags;
 
 use crate::ledger::fault::LedgerFault;
 use crate::ledger::schema;
 use crate::ledger::store::Store;
+use crate::platform;
 
 /// The journal of one ledger.
 #[derive(Debug)]
@@ -58,6 +56,5 @@ fn unsynced(fault: std::io::Error) -> LedgerFault {
 }
 
 fn open(path: &Path) -> std::io::Result<File> {
-    let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
-    OpenOptions::new().read(true).write(true).custom_flags(no_follow).open(path)
+    platform::private_file_no_link().read(true).write(true).open(path)
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::protocol::AgentAsk;
+use std::os::unix::net::UnixStream;
 
 #[test]
 fn a_frame_comes_back_as_it_went() {
