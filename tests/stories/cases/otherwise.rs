@@ -102,7 +102,10 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
     Difference {
         kind: "a folder that others may write to, on Windows",
         rows: &[case("CF-028", Tested)],
-        tests: &["a_parent_that_others_can_write_is_refused_unless_sticky_and_roots"],
+        tests: &[
+            "a_parent_that_others_can_write_is_refused_unless_sticky_and_roots",
+            "a_drive_and_the_folder_of_users_may_be_above_us_and_an_open_folder_may_not",
+        ],
     },
     Difference {
         kind: "rules behind a symbolic link",
