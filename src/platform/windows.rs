@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
 use std::os::windows::io::AsSocket;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
 
 use bursar_vault::platform::{self, Kind};
 use bursar_vault::socket;
@@ -38,6 +39,10 @@ const FILE_SHARE_READ: u32 = 0x1;
 const FILE_SHARE_WRITE: u32 = 0x2;
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x20_0000;
 const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x200_0000;
+
+/// How often a file is tried to be put in the place of one that is open elsewhere, and the pause between two tries.
+const RENAME_TRIES: u32 = 100;
+const RENAME_PAUSE: Duration = Duration::from_millis(10);
 
 pub(crate) async fn connect(path: &Path) -> io::Result<Stream> {
     let path = path.to_owned();
@@ -243,7 +248,15 @@ impl Folder {
     }
 
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.path.join(from), self.path.join(to))
+        let (from, to) = (self.path.join(from), self.path.join(to));
+        // Another process that has the file open which gives way can keep it there for a moment.
+        for _try in 0..RENAME_TRIES {
+            match fs::rename(&from, &to) {
+                Err(fault) if fault.kind() == io::ErrorKind::PermissionDenied => thread::park_timeout(RENAME_PAUSE),
+                renamed => return renamed,
+            }
+        }
+        fs::rename(&from, &to)
     }
 
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {

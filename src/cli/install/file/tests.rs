@@ -1,6 +1,7 @@
 //! Files and links in a folder of their own.
 
-use std::os::unix::fs::symlink;
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::*;
 
