@@ -10,7 +10,7 @@
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::platform;
 
@@ -33,7 +33,7 @@ pub struct MachineTime;
 
 impl TimeSource for MachineTime {
     fn wall_s(&self) -> Option<u64> {
-        SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs()).filter(|seconds| *seconds != 0)
+        since_1970().map(|since| since.as_secs()).filter(|seconds| *seconds != 0)
     }
 
     fn boot_ms(&self) -> u64 {
@@ -47,8 +47,13 @@ impl TimeSource for MachineTime {
 
 /// Unix microseconds by the wall clock, to be told and never decided by; 0 before 1970.
 pub(crate) fn wall_us() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    u64::try_from(since_1970().unwrap_or_default().as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The wall clock; `None` when it stands before 1970.
+#[expect(clippy::disallowed_methods, reason = "the vault's one look at the wall clock")]
+fn since_1970() -> Option<Duration> {
+    SystemTime::now().duration_since(UNIX_EPOCH).ok()
 }
 
 /// What the ledger remembers of time across a restart.
