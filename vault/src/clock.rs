@@ -17,6 +17,9 @@ use crate::platform;
 /// How far wall clock and boot clock may drift apart before a person is asked, in seconds.
 pub const JUMP_S: u64 = 120;
 
+/// How long a look at both clocks may take, in milliseconds.
+const LOOK_MS: u64 = 1_000;
+
 /// Where time comes from. The one real source is [`MachineTime`]; tests bring their own.
 pub trait TimeSource: Send + Sync + fmt::Debug {
     /// Unix seconds by the wall clock; `None` when it stands before 1970.
@@ -157,12 +160,12 @@ impl LedgerClock {
     /// Starts a clock without a past, for a ledger that is being made.
     #[must_use]
     pub fn first(source: Box<dyn TimeSource>) -> Self {
-        let wall_s = source.wall_s();
+        let (wall_s, boot_ms) = both(&*source);
         let state = State {
             recorded_s: wall_s.unwrap_or(0),
             boot_id: source.boot_id(),
             base_wall_s: wall_s.unwrap_or(0),
-            base_boot_ms: source.boot_ms(),
+            base_boot_ms: boot_ms,
             jumped: wall_s.is_none().then_some(Jump::Unset),
         };
         Self { source, state: Mutex::new(state) }
@@ -175,7 +178,7 @@ impl LedgerClock {
     #[must_use]
     pub fn resume(source: Box<dyn TimeSource>, memory: ClockMemory) -> Self {
         let boot_id = source.boot_id();
-        let boot_ms = source.boot_ms();
+        let (wall_s, boot_ms) = both(&*source);
         let same_boot = !boot_id.is_empty() && boot_id == memory.boot_id && memory.boot_ms <= boot_ms;
         let state = if same_boot {
             State {
@@ -186,7 +189,7 @@ impl LedgerClock {
                 jumped: None,
             }
         } else {
-            let (base_wall_s, jumped) = match source.wall_s() {
+            let (base_wall_s, jumped) = match wall_s {
                 None => (memory.recorded_s, Some(Jump::Unset)),
                 Some(wall_s) => match memory.recorded_s.checked_sub(wall_s).filter(|behind| JUMP_S < *behind) {
                     Some(by_s) => (memory.recorded_s, Some(Jump::Backwards { by_s })),
@@ -204,9 +207,9 @@ impl LedgerClock {
     #[must_use]
     pub fn read(&self) -> Reading {
         let mut state = self.state();
-        let run_s = self.source.boot_ms().saturating_sub(state.base_boot_ms).div_euclid(1000);
+        let (wall_s, boot_ms) = both(&*self.source);
+        let run_s = boot_ms.saturating_sub(state.base_boot_ms).div_euclid(1000);
         let expected_s = state.base_wall_s.saturating_add(run_s);
-        let wall_s = self.source.wall_s();
         if state.jumped.is_none() {
             state.jumped = jump(expected_s, wall_s);
         }
@@ -232,13 +235,14 @@ impl LedgerClock {
     #[must_use]
     pub fn confirm(&self) -> Option<Confirmed> {
         let mut state = self.state();
-        let wall_s = self.source.wall_s()?;
+        let (wall_s, boot_ms) = both(&*self.source);
+        let wall_s = wall_s?;
         let from_s = state.recorded_s;
         // Small steps back are the ordinary business of a clock service and need no rewinding.
         let rewinds = from_s.checked_sub(wall_s).is_some_and(|behind| JUMP_S < behind);
         state.recorded_s = if rewinds { wall_s } else { from_s.max(wall_s) };
         state.base_wall_s = wall_s;
-        state.base_boot_ms = self.source.boot_ms();
+        state.base_boot_ms = boot_ms;
         state.boot_id = self.source.boot_id();
         state.jumped = None;
         Some(Confirmed { from_s, to_s: state.recorded_s })
@@ -259,6 +263,20 @@ impl LedgerClock {
     fn state(&self) -> MutexGuard<'_, State> {
         // Every update above leaves the state whole, so a thread that died elsewhere left nothing half done here.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Both clocks at one moment, the wall clock in seconds and the boot clock in milliseconds. Whoever was stopped between the two
+/// looks, or slept with the machine, looks again: it would see a jump that no clock made.
+fn both(source: &dyn TimeSource) -> (Option<u64>, u64) {
+    let mut before_ms = source.boot_ms();
+    loop {
+        let wall_s = source.wall_s();
+        let after_ms = source.boot_ms();
+        if after_ms.saturating_sub(before_ms) <= LOOK_MS {
+            return (wall_s, after_ms);
+        }
+        before_ms = after_ms;
     }
 }
 

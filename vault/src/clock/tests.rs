@@ -9,6 +9,8 @@ struct Dial {
     wall_s: AtomicU64,
     boot_ms: AtomicU64,
     boot: AtomicU64,
+    /// For how long the process is stopped after its next look at the boot clock, in seconds.
+    stop_s: AtomicU64,
 }
 
 #[derive(Clone, Debug)]
@@ -47,7 +49,9 @@ impl TimeSource for Fake {
     }
 
     fn boot_ms(&self) -> u64 {
-        self.0.boot_ms.load(Ordering::SeqCst)
+        let boot_ms = self.0.boot_ms.load(Ordering::SeqCst);
+        self.pass(self.0.stop_s.swap(0, Ordering::SeqCst));
+        boot_ms
     }
 
     fn boot_id(&self) -> String {
@@ -63,6 +67,14 @@ fn time_passes_with_both_clocks() {
     let clock = LedgerClock::first(fake.boxed());
     fake.pass(3_600);
     assert_eq!(clock.read(), Reading { now_s: START + 3_600, trust: Trust::Steady });
+}
+
+#[test]
+fn who_is_stopped_between_two_looks_sees_no_jump() {
+    let fake = Fake::at(START, 5_000);
+    let clock = LedgerClock::first(fake.boxed());
+    fake.0.stop_s.store(600, Ordering::SeqCst);
+    assert_eq!(clock.read(), Reading { now_s: START + 600, trust: Trust::Steady });
 }
 
 #[test]

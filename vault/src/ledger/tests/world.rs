@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bursar_policy::chain::{Address, ChainId};
@@ -43,35 +43,40 @@ pub(super) const CENT: u128 = 10_000;
 /// Any payer; nothing here signs.
 pub(super) const PAYER: Address = Address::from_bytes([0x11; 20]);
 
-#[derive(Debug, Default)]
+/// Both clocks, which move together.
+#[derive(Debug)]
 struct Dial {
-    wall_s: AtomicU64,
-    boot_ms: AtomicU64,
+    wall_s: u64,
+    boot_ms: u64,
 }
 
 /// A clock to move by hand.
 #[derive(Clone, Debug)]
-pub(super) struct Fake(Arc<Dial>);
+pub(super) struct Fake(Arc<Mutex<Dial>>);
 
 impl Fake {
     pub(super) fn new() -> Self {
-        let dial = Dial { wall_s: AtomicU64::new(START), boot_ms: AtomicU64::new(1_000_000) };
-        Self(Arc::new(dial))
+        Self(Arc::new(Mutex::new(Dial { wall_s: START, boot_ms: 1_000_000 })))
     }
 
     /// Time passes.
     pub(super) fn pass(&self, seconds: u64) {
-        self.0.wall_s.fetch_add(seconds, Ordering::SeqCst);
-        self.0.boot_ms.fetch_add(seconds.saturating_mul(1000), Ordering::SeqCst);
+        let mut dial = self.dial();
+        dial.wall_s = dial.wall_s.saturating_add(seconds);
+        dial.boot_ms = dial.boot_ms.saturating_add(seconds.saturating_mul(1000));
     }
 
     /// Somebody sets the wall clock.
     pub(super) fn set_wall(&self, wall_s: u64) {
-        self.0.wall_s.store(wall_s, Ordering::SeqCst);
+        self.dial().wall_s = wall_s;
     }
 
     pub(super) fn now_s(&self) -> u64 {
-        self.0.wall_s.load(Ordering::SeqCst)
+        self.dial().wall_s
+    }
+
+    fn dial(&self) -> MutexGuard<'_, Dial> {
+        self.0.lock().unwrap()
     }
 }
 
@@ -81,7 +86,7 @@ impl TimeSource for Fake {
     }
 
     fn boot_ms(&self) -> u64 {
-        self.0.boot_ms.load(Ordering::SeqCst)
+        self.dial().boot_ms
     }
 
     fn boot_id(&self) -> String {
