@@ -129,7 +129,7 @@ pub(crate) fn leave_session() {
     }
 }
 
-/// Has `command` start a process that outlives this one's terminal; it leaves by itself ([`leave_session`]).
+/// Has `command` start a process that outlives this one's terminal; it leaves by itself (`leave_session`).
 pub const fn start_apart(_command: &mut Command) {}
 
 /// What a process needs of its environment to run at all.
