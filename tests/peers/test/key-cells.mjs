@@ -46,6 +46,15 @@ poll = "1h"
     const ms = Math.round(performance.now() - started);
     results.push({ cell: { name, seller: SELLER, want }, era: "modern", got: faults.length === 0 ? want : "–", ms, faults });
   };
+  /** Which sweeps a chain shows as moved; some blocks more are made for one that is not in a final block yet. */
+  const swept = async () => {
+    for (let left = 5; left > 0; left -= 1) {
+      const found = (await bursar.reconcile()).swept;
+      if (found.length > 0) return found;
+      await token.pass(1);
+    }
+    return [];
+  };
   let bought = 0;
   const buy = async () => {
     const url = `${fronts[SELLER].honest.origin}/cheap?for=keys-${bought++}`;
@@ -69,7 +78,7 @@ poll = "1h"
     same("moved", [await token.balance(next) - before, await token.balance(old)], [left, 0n]);
     same("outcome while that is live", (await buy()).outcome, "paid");
     await token.pass(1);
-    same("proved", (await bursar.reconcile()).swept, [[paper.id, "paid"]]);
+    same("proved", await swept(), [[paper.id, "paid"]]);
   });
   const { payer } = await bursar.status();
 
@@ -81,7 +90,7 @@ poll = "1h"
     await token.submit(paper.transaction);
     same("moved", [before[0] - await token.balance(payer), await token.balance(SAFE) - before[1]], [750_000n, 750_000n]);
     await token.pass(1);
-    same("proved", (await bursar.reconcile()).swept, [[paper.id, "paid"]]);
+    same("proved", await swept(), [[paper.id, "paid"]]);
     await bursar.thaw();
     same("frozen after it", (await bursar.status()).frozen, null);
   });
@@ -94,7 +103,7 @@ poll = "1h"
     same("less what was signed before", moved > 0n && moved <= has, true);
     same("moved", await token.balance(SAFE) - safe, moved);
     await token.pass(1);
-    same("proved", (await bursar.reconcile()).swept, [[paper.id, "paid"]]);
+    same("proved", await swept(), [[paper.id, "paid"]]);
   });
   return results;
 }
