@@ -11,6 +11,15 @@ pub(crate) use self::unix::*;
 #[cfg(windows)]
 pub(crate) use self::windows::*;
 
+/// What a terminal leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Without {
+    /// Echo, line editing and keys that end processes.
+    EchoLinesAndSignals,
+    /// Echo and keys that end processes.
+    EchoAndSignals,
+}
+
 /// What lies under a name in a [`Folder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {

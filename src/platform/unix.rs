@@ -11,7 +11,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwins
 use tokio::net::{UnixListener, UnixStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{Entry, NoFolder};
+use super::{Entry, NoFolder, Without};
 
 /// One end of a connection to a vault.
 pub(crate) type Stream = UnixStream;
@@ -114,15 +114,6 @@ pub(crate) struct Terminal(File);
 /// How a terminal was set before.
 #[derive(Debug)]
 pub(crate) struct Before(Termios);
-
-/// What a terminal leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Without {
-    /// Echo, line editing and keys that end processes.
-    EchoLinesAndSignals,
-    /// Echo and keys that end processes.
-    EchoAndSignals,
-}
 
 /// What brings a terminal back that stays as it is.
 pub(crate) const MENDS_A_TERMINAL: &str = "`stty sane` brings it back";

@@ -17,7 +17,7 @@ use tokio::signal::windows::{
 use winapi_util::HandleRef;
 use winapi_util::console;
 
-use super::{Entry, NoFolder};
+use super::{Entry, NoFolder, Without};
 
 /// One end of a connection to a vault: a Unix socket, whatever the runtime calls it.
 pub(crate) type Stream = TcpStream;
@@ -130,15 +130,6 @@ pub(crate) struct Terminal(File);
 /// How a console was set before.
 #[derive(Debug)]
 pub(crate) struct Before(u32);
-
-/// What a console leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Without {
-    /// Echo, line editing and keys that end processes.
-    EchoLinesAndSignals,
-    /// Echo and keys that end processes.
-    EchoAndSignals,
-}
 
 /// What brings a console back that stays as it is.
 pub(crate) const MENDS_A_TERMINAL: &str = "a new window is as it should be";
